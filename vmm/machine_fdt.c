@@ -234,11 +234,34 @@ static int root_put(struct vm *vm, void *fdt)
 	return ret;
 }
 
-int machine_fdt(struct vm *vm, uint64_t at)
+/* Room for all but strings that users choose the length of; a guess that only costs time if wrong. */
+#define FDT_BASE_BYTES	4096u
+#define FDT_DEVICE_BYTES 512u
+#define FDT_CPU_BYTES	96u
+#define FDT_MOUNT_BYTES	256u
+
+static uint64_t strings_bytes(char *const *v)
 {
-	uint64_t size = at < HUSK_BOOT_END ? HUSK_BOOT_END - at : 0;
-	void *fdt = guest_mem_ptr(&vm->mem, GPA(at), size);
-	int ret = fdt ? fdt_create(fdt, size) : -FDT_ERR_NOSPACE;
+	uint64_t n = 0;
+
+	for (; v && *v; v++)
+		n += strlen(*v) + 1;
+	return n;
+}
+
+static uint64_t size_guess(const struct vm *vm)
+{
+	uint64_t n = FDT_BASE_BYTES + vm->ndevices * FDT_DEVICE_BYTES + vm->ncpus * FDT_CPU_BYTES;
+
+	for (size_t i = 0; i < vm->mounts.count; i++)
+		n += FDT_MOUNT_BYTES + strlen(vm->mounts.mount[i].source) +
+		     strlen(vm->mounts.mount[i].target);
+	return n + strings_bytes(vm->cfg->argv) + strings_bytes(vm->cfg->envp);
+}
+
+static int fdt_write(struct vm *vm, void *fdt, int size)
+{
+	int ret = fdt_create(fdt, size);
 
 	if (!ret)
 		ret = fdt_finish_reservemap(fdt);
@@ -257,10 +280,25 @@ int machine_fdt(struct vm *vm, uint64_t at)
 		ret = fdt_ret(fdt_end_node(fdt));
 	if (!ret)
 		ret = fdt_ret(fdt_finish(fdt));
+	return ret;
+}
+
+int machine_fdt(struct vm *vm, uint64_t at)
+{
+	uint64_t room = at < HUSK_BOOT_END ? HUSK_BOOT_END - at : 0;
+	uint64_t size = size_guess(vm);
+	void *fdt = guest_mem_ptr(&vm->mem, GPA(at), room);
+	int ret = -E2BIG;
+
+	/* Not the whole room at once: fdt_create() clears what it is given, a millisecond for 2 MiB. */
+	if (fdt && size < room)
+		ret = fdt_write(vm, fdt, size);
+	if (fdt && ret == -E2BIG && strings_bytes(vm->cfg->argv) < room)
+		ret = fdt_write(vm, fdt, room);
 	vm->fdt_gpa = at;
 	if (ret == -E2BIG)
 		husk_err("arguments and environment are too large: %llu KiB are possible",
-			 (unsigned long long)size >> 10);
+			 (unsigned long long)room >> 10);
 	else if (ret)
 		husk_err("the machine's description could not be written: %s", strerror(-ret));
 	return ret;

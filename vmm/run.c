@@ -118,17 +118,13 @@ static int vm_run_prepared(struct vm *vm, const struct config *cfg)
 	if (!ret)
 		ret = vm_call_hooks(vm, VM_HOOK_START);
 	if (!ret)
-		ret = vm_start(vm);
-	if (!ret)
-		ret = vm_call_hooks(vm, VM_HOOK_LOOP);
-	if (!ret)
-		ret = loop_run(vm->loop);
+		ret = vm_enter(vm);
 	return ret;
 }
 
 int vm_run(const struct config *cfg)
 {
-	static struct vm vm;	/* outlives this call: vCPU threads may still be on their way out */
+	static struct vm vm;	/* outlives this call: threads may still be on their way out */
 	struct vm_end end;
 	int ret = vm_create(&vm, cfg);
 

@@ -16,7 +16,6 @@
 #include "vmm/log.h"
 #include "vmm/vm.h"
 
-#define VCPU_STACK_BYTES	(256u << 10)
 #define VCPU_KICK_SIGNAL	SIGRTMIN
 
 int vcpu_create(struct vm *vm, struct vcpu *vcpu, unsigned id)
@@ -107,6 +106,11 @@ static void internal_error(struct vcpu *vcpu)
 	char what[128];
 	int n;
 
+	/* Perhaps only for want of a memslot, which another vCPU may have made meanwhile. */
+	if (run->internal.suberror == KVM_INTERNAL_ERROR_EMULATION &&
+	    (atomic_load(&vcpu->vm->chunks_present) != vcpu->chunks_seen ||
+	     memslots_add_next(vcpu->vm) > 0))
+		return;
 	n = snprintf(what, sizeof(what), "KVM internal error %u", run->internal.suberror);
 	if (run->internal.suberror == KVM_INTERNAL_ERROR_EMULATION) {
 		n += snprintf(what + n, sizeof(what) - n, " (cannot emulate an instruction)");
@@ -135,6 +139,9 @@ static void vcpu_exit(struct vcpu *vcpu)
 
 	switch (run->exit_reason) {
 	case KVM_EXIT_MMIO:
+		if (memslots_access(vcpu->vm, run->mmio.phys_addr, run->mmio.data, run->mmio.len,
+				    run->mmio.is_write))
+			break;
 		bus_access(vcpu->vm->bus, vcpu->id, BUS_MMIO, run->mmio.phys_addr, run->mmio.data,
 			   run->mmio.len, run->mmio.is_write);
 		break;
@@ -168,6 +175,7 @@ static void vcpu_loop(struct vcpu *vcpu)
 	struct vm *vm = vcpu->vm;
 
 	while (!atomic_load_explicit(&vm->stopping, memory_order_relaxed)) {
+		vcpu->chunks_seen = atomic_load_explicit(&vm->chunks_present, memory_order_relaxed);
 		if (ioctl(vcpu->fd, KVM_RUN, 0) == 0) {
 			vcpu_exit(vcpu);
 		} else if (errno == EFAULT) {
@@ -181,23 +189,23 @@ static void vcpu_loop(struct vcpu *vcpu)
 	}
 }
 
-static void *vcpu_thread(void *arg)
+void vcpu_enter(struct vcpu *vcpu)
 {
-	struct vcpu *vcpu = arg;
-	int ret = vm_call_hooks(vcpu->vm, VM_HOOK_VCPU);
+	int ret;
 
 	vcpu->thread = pthread_self();
 	atomic_store(&vcpu->running, true);
+	ret = vm_call_hooks(vcpu->vm, VM_HOOK_VCPU);
 	if (ret)
 		vm_stop(vcpu->vm, "vCPU thread could not be set up: %s", strerror(-ret));
 	vcpu_loop(vcpu);
-	return NULL;
+	atomic_store(&vcpu->running, false);
 }
 
-/* The signal only has to end KVM_RUN. */
-static void kick_handler(int sig)
+static void *vcpu_thread(void *arg)
 {
-	(void)sig;
+	vcpu_enter(arg);
+	return NULL;
 }
 
 int vcpu_start(struct vcpu *vcpu)
@@ -205,14 +213,8 @@ int vcpu_start(struct vcpu *vcpu)
 	pthread_attr_t attr;
 	int err;
 
-	if (vcpu->id == 0) {
-		struct sigaction sa = { .sa_handler = kick_handler };
-
-		sigemptyset(&sa.sa_mask);
-		sigaction(VCPU_KICK_SIGNAL, &sa, NULL);
-	}
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, VCPU_STACK_BYTES);
+	pthread_attr_setstacksize(&attr, VM_STACK_BYTES);
 	err = pthread_create(&vcpu->thread, &attr, vcpu_thread, vcpu);
 	pthread_attr_destroy(&attr);
 	if (err) {
@@ -221,6 +223,20 @@ int vcpu_start(struct vcpu *vcpu)
 	}
 	vcpu->started = true;
 	return 0;
+}
+
+/* The signal only has to end KVM_RUN. */
+static void kick_handler(int sig)
+{
+	(void)sig;
+}
+
+void vcpu_kick_init(void)
+{
+	struct sigaction sa = { .sa_handler = kick_handler };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(VCPU_KICK_SIGNAL, &sa, NULL);
 }
 
 void vcpu_kick(struct vcpu *vcpu)

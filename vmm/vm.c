@@ -104,19 +104,7 @@ static int memory_create(struct vm *vm, uint64_t bytes)
 		return ret;
 	}
 	guest_mem_advise(&vm->mem);
-	for (unsigned i = 0; i < vm->mem.nregions; i++) {
-		const struct guest_mem_region *r = &vm->mem.region[i];
-		struct kvm_userspace_memory_region slot = {
-			.slot = i,
-			.guest_phys_addr = r->base,
-			.memory_size = r->size,
-			.userspace_addr = (uintptr_t)r->host,
-		};
-
-		if (ioctl(vm->vm_fd, KVM_SET_USER_MEMORY_REGION, &slot) < 0)
-			return vm_fail("KVM refuses the guest's memory", errno);
-	}
-	return 0;
+	return memslots_create(vm);
 }
 
 static int vcpus_create(struct vm *vm, unsigned n)
@@ -146,6 +134,7 @@ int vm_create(struct vm *vm, const struct config *cfg)
 	vm->cfg = cfg;
 	vm->kvm_fd = vm->vm_fd = -1;
 	pthread_mutex_init(&vm->end_lock, NULL);
+	pthread_mutex_init(&vm->chunk_lock, NULL);
 	ret = kvm_open(vm);
 	if (!ret)
 		ret = vm_open(vm);
@@ -165,14 +154,43 @@ fail:
 	return ret;
 }
 
-int vm_start(struct vm *vm)
+static void *loop_thread(void *arg)
 {
-	int ret = 0;
+	struct vm *vm = arg;
+	int ret = vm_call_hooks(vm, VM_HOOK_LOOP);
 
-	for (unsigned i = 0; i < vm->ncpus && !ret; i++)
+	if (!ret)
+		ret = loop_run(vm->loop);
+	if (ret)
+		vm_stop(vm, "event loop: %s", strerror(-ret));
+	return NULL;
+}
+
+static int loop_start(struct vm *vm)
+{
+	pthread_attr_t attr;
+	int err;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, VM_STACK_BYTES);
+	err = pthread_create(&vm->loop_thread, &attr, loop_thread, vm);
+	pthread_attr_destroy(&attr);
+	vm->loop_started = !err;
+	return err ? vm_fail("cannot start the event loop's thread", err) : 0;
+}
+
+int vm_enter(struct vm *vm)
+{
+	int ret;
+
+	vcpu_kick_init();
+	ret = loop_start(vm);
+	for (unsigned i = 1; i < vm->ncpus && !ret; i++)
 		ret = vcpu_start(&vm->vcpus[i]);
 	if (ret)
-		vm_stop(vm, "a vCPU could not be started");
+		vm_stop(vm, "a thread could not be started");
+	else
+		vcpu_enter(&vm->vcpus[0]);
 	return ret;
 }
 
@@ -182,6 +200,8 @@ void vm_destroy(struct vm *vm)
 	for (unsigned i = 0; i < vm->ncpus; i++)
 		if (vm->vcpus[i].started)
 			pthread_join(vm->vcpus[i].thread, NULL);
+	if (vm->loop_started)
+		pthread_join(vm->loop_thread, NULL);
 	while (vm->ndevices)
 		if (vm->devices[--vm->ndevices]->ops->release)
 			vm->devices[vm->ndevices]->ops->release(vm->devices[vm->ndevices]);
@@ -197,6 +217,7 @@ void vm_destroy(struct vm *vm)
 		close(vm->kvm_fd);
 	guest_mem_free(&vm->mem);
 	pthread_mutex_destroy(&vm->end_lock);
+	pthread_mutex_destroy(&vm->chunk_lock);
 	memset(vm, 0, sizeof(*vm));
 	vm->kvm_fd = vm->vm_fd = -1;
 }

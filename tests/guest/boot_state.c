@@ -19,6 +19,7 @@ const unsigned char guest_kernel[1], guest_kernel_end[1];
 
 extern const uint8_t tiny_state[], tiny_state_end[], tiny_second[], tiny_second_end[];
 extern const uint8_t tiny_spin[], tiny_spin_end[], tiny_wx[], tiny_wx_end[];
+extern const uint8_t tiny_memory[], tiny_memory_end[], tiny_tables[], tiny_tables_end[];
 
 #define STRIDE	0x1000
 #define CPUS	2
@@ -115,10 +116,10 @@ static struct vm_end run_once(const struct config *cfg, bool stop)
 		free(vm);
 		return end;
 	}
-	if (!machine_attach(vm, cfg) && !vm_load(vm) && !vm_start(vm)) {
+	if (!machine_attach(vm, cfg) && !vm_load(vm)) {
 		if (stop)
 			pthread_create(&t, NULL, stopper, vm);
-		loop_run(vm->loop);
+		vm_enter(vm);
 		if (stop)
 			pthread_join(t, NULL);
 		end = vm_end_get(vm);
@@ -149,6 +150,20 @@ int main(void)
 	cfg.memory_bytes = 5ull << 30;
 	end = run_once(&cfg, false);
 	tap_ok(end.kind == VM_END_GUEST && end.value == 0, "the same with memory above 4 GiB");
+
+	cfg = config_make(tiny_memory, tiny_memory_end);
+	cfg.memory_bytes = 9ull << 30;
+	end = run_once(&cfg, false);
+	tap_ok(end.kind == VM_END_GUEST && end.value == 0,
+	       "first touches of memory without a slot, first failed check: %u %s", end.value,
+	       end.reason);
+
+	cfg = config_make(tiny_tables, tiny_tables_end);
+	cfg.memory_bytes = 512 << 20;
+	end = run_once(&cfg, false);
+	tap_ok(end.kind == VM_END_GUEST && end.value == 0,
+	       "page tables in memory without a slot, first failed check: %u %s", end.value,
+	       end.reason);
 
 	cfg = config_make(tiny_second, tiny_second_end);
 	cfg.cpus = 2;

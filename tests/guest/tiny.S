@@ -102,4 +102,82 @@ tiny_wx:
 	jmp	2b
 tiny_wx_end:
 
+/*
+ * First touches of RAM that has no memslot yet, by instructions that KVM can and cannot emulate.
+ * Exit code as tiny_state. With 9 GiB: chunks start at 64 MiB, 256 MiB, 1 GiB, 4 GiB, 8 GiB.
+ */
+	.globl tiny_memory, tiny_memory_end
+tiny_memory:
+	mov	$1, %ebx			/* 1: plain store and load, 64 MiB */
+	movabs	$HUSK_DIRECT_MAP + 0x4000000 - 4, %rdi
+	movabs	$0x1122334455667788, %rax
+	mov	%rax, (%rdi)			/* across the border of two chunks */
+	cmp	%rax, (%rdi)
+	jne	1f
+	inc	%ebx				/* 2: locked add, 256 MiB */
+	movabs	$HUSK_DIRECT_MAP + 0x10000000, %rdi
+	mov	$5, %eax
+	lock xadd %eax, (%rdi)
+	test	%eax, %eax
+	jne	1f
+	cmpl	$5, (%rdi)
+	jne	1f
+	inc	%ebx				/* 3: vector store, 1 GiB */
+	movabs	$HUSK_DIRECT_MAP + 0x40000000, %rdi
+	movq	%rbx, %xmm1
+	punpcklqdq %xmm1, %xmm1
+	movntdq	%xmm1, (%rdi)
+	cmp	%rbx, 8(%rdi)
+	jne	1f
+	inc	%ebx				/* 4: string store, 4 GiB */
+	movabs	$HUSK_DIRECT_MAP + 0x100000000, %rdi
+	mov	%rdi, %rdx
+	mov	$1024, %ecx
+	mov	$0x77, %al
+	cld
+	rep stosb
+	cmpb	$0x77, 1023(%rdx)
+	jne	1f
+	cmpb	$0, 1024(%rdx)
+	jne	1f
+	inc	%ebx				/* 5: FXSAVE image, 8 GiB */
+	movabs	$HUSK_DIRECT_MAP + 0x200000000, %rdi
+	fxsave	(%rdi)
+	cmpw	$0x37f, (%rdi)
+	jne	1f
+	xor	%ebx, %ebx
+1:	movabs	$SYSTEM_EXIT, %rax
+	mov	%ebx, (%rax)
+2:	pause
+	jmp	2b
+tiny_memory_end:
+
+/* A new page directory in RAM without a memslot, then a load through it; exit code 0 if it works. */
+	.globl tiny_tables, tiny_tables_end
+tiny_tables:
+	mov	$1, %ebx
+	movabs	$HUSK_DIRECT_MAP + 0x2000, %rsi		/* boot PDPT */
+	movq	$0x10000067, 300 * 8(%rsi)		/* a directory at 256 MiB, never touched */
+	movabs	$HUSK_DIRECT_MAP + 0x10000000, %rdi
+	movq	$0x40000e7, (%rdi)			/* maps 64 MiB, never touched */
+	movabs	$HUSK_WINDOW_BASE + 300 * 0x40000000, %rdx
+	cmpq	$0, (%rdx)
+	jne	1f
+	inc	%ebx
+	movq	$0x55, 0x100(%rdx)
+	movabs	$HUSK_DIRECT_MAP + 0x4000100, %rdi
+	cmpq	$0x55, (%rdi)
+	jne	1f
+	inc	%ebx					/* 3: an image of this code, run there */
+	movb	$0xc3, 0x200(%rdx)			/* ret */
+	movabs	$HUSK_KERNEL_DATA + 0x3000, %rsp
+	movabs	$HUSK_WINDOW_BASE + 300 * 0x40000000 + 0x200, %rax
+	call	*%rax
+	xor	%ebx, %ebx
+1:	movabs	$SYSTEM_EXIT, %rax
+	mov	%ebx, (%rax)
+2:	pause
+	jmp	2b
+tiny_tables_end:
+
 	.section .note.GNU-stack, "", @progbits
