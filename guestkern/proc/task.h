@@ -50,12 +50,16 @@ struct process {
 	u64 start_ns;
 	u64 utime_ns, stime_ns;		/* of threads that have ended */
 	u64 cutime_ns, cstime_ns;	/* of children waited for */
-	u32 umask_unused;		/* umask lives in fs_context */
-	bool zombie, group_exit, execed, dumpable, reap_by_kernel;
+	bool zombie, group_exit, execed, dumpable;
+	bool stopped, stop_reported, continued;	/* job control */
+	u32 stop_signal;
+	bool patch;			/* rewrite system-call sites */
 	u32 exit_status;		/* as wait4(2) reports it */
 	s32 exit_signal;		/* sent to the parent; SIGCHLD as a rule */
 	struct wait_queue child_wait;	/* woken when a child changes state */
-	struct task *vfork_waiter;
+	struct wait_queue signal_wait;	/* woken when a signal is queued: sigtimedwait(2), signalfd(2) */
+	struct task *vfork_waiter;	/* the parent's thread that sleeps in vfork(2) */
+	bool *vfork_done;
 };
 
 struct task {
@@ -63,16 +67,14 @@ struct task {
 	struct process *proc;
 	struct list thread_link;	/* in proc->threads */
 	struct list run_link;		/* run queue */
-	struct list sleep_link;		/* sleepers with a deadline, by time */
 	enum task_state state;
-	bool woken, timed_out, need_resched;
-	u64 deadline_ns;
+	bool need_resched;
+	bool regs_changed;		/* execve, sigreturn: return through all registers */
 
 	u8 *kstack;			/* KSTACK_SIZE bytes; struct regs at its top */
 	u64 ksp;			/* saved kernel stack pointer while not running */
 	u64 fs_base;
 	void *fpu;			/* FXSAVE or XSAVE area, 64-byte aligned; valid while not running */
-	bool fpu_valid;
 
 	u64 sigmask, saved_sigmask;
 	bool restore_sigmask;
@@ -81,12 +83,27 @@ struct task {
 	u32 altstack_flags;
 
 	u64 clear_child_tid;		/* set_tid_address(2) */
+	u64 set_child_tid;		/* CLONE_CHILD_SETTID, until the task first runs */
 	u64 robust_list;
-	u64 utime_ns, stime_ns, slice_end_ns;
+	u64 utime_ns, stime_ns, run_since_ns, slice_end_ns;
 	char comm[16];
 };
 
+#ifdef HUSK_HOST_TEST
+struct task *current_task(void);	/* the unit test's */
+#define current (current_task())
+#else
 #define current (this_cpu()->current)
+#endif
+
+#define KSTACK_SIZE 16384ul
+
+static inline struct regs *task_regs(struct task *task)
+{
+	return (struct regs *)(task->kstack + KSTACK_SIZE - 8 - sizeof(struct regs));
+}
+
+void task_free(struct task *task);	/* a dead one, from another's stack */
 
 extern struct list process_list;
 
