@@ -7,7 +7,7 @@
 #include "core/string.h"
 #include "drivers/drivers.h"
 
-#define LINE_MAX 400
+#define LOG_LINE_MAX 400
 
 u32 trace_mask;
 
@@ -192,7 +192,9 @@ int vsnprintf(char *buf, size_t size, const char *fmt, va_list args)
 			sp.width = -sp.width;
 		}
 		if (*fmt == '.' && fmt[1] == '*') {
-			sp.precision = MAX(va_arg(ap, int), -1);
+			sp.precision = va_arg(ap, int);
+			if (sp.precision < 0)
+				sp.precision = -1;
 			fmt += 2;
 		} else if (*fmt == '.') {
 			fmt = parse_number(fmt + 1, &sp.precision);
@@ -251,7 +253,7 @@ int snprintf(char *buf, size_t size, const char *fmt, ...)
 void klog(const char *fmt, ...)
 {
 	static const char prefix[] = "husk: ";
-	char line[LINE_MAX];
+	char line[LOG_LINE_MAX];
 	size_t at = sizeof(prefix) - 1, room = sizeof(line) - at - 1, n;
 	va_list ap;
 
