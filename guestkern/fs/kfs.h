@@ -21,7 +21,7 @@ void epoll_file_gone(struct file *file);
 
 /* devfs.c: operations for a character device node by number, wherever it was made with mknod. */
 const struct file_ops *chrdev_ops(u64 rdev);
-const char *chrdev_name(u64 rdev);		/* "/dev/null", or NULL: no such device */
+const char *chrdev_name(u64 rdev);		/* path of a device that a nameless file may be, or NULL */
 struct inode *devfs_inode(u64 rdev);		/* referenced inode of the node in /dev, or NULL */
 int devfs_mount(struct super **out);
 
