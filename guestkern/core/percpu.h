@@ -28,3 +28,5 @@ static inline struct percpu_head *this_cpu(void)
 {
 	return (struct percpu_head *)this_cpu_ptr();
 }
+
+unsigned cpu_online_count(void);	/* vCPUs that run */

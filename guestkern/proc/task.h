@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "core/ktimer.h"
 #include "core/list.h"
 #include "core/percpu.h"
 #include "core/wait.h"
@@ -60,6 +61,23 @@ struct process {
 	struct wait_queue signal_wait;	/* woken when a signal is queued: sigtimedwait(2), signalfd(2) */
 	struct task *vfork_waiter;	/* the parent's thread that sleeps in vfork(2) */
 	bool *vfork_done;
+
+	/* For proc/misc and friends. All zero is right for a new process; "fork" and "exec" say more. */
+	struct ktimer real_timer;	/* ITIMER_REAL; exit calls itimer_exit() */
+	u64 real_interval_ns;
+	u64 cap_dropped;		/* root's capabilities given up; fork copies */
+	u64 cap_kept;			/* permitted set of a process that is not root; fork copies */
+	u64 cap_ineffective;		/* permitted but not effective; fork copies, exec clears */
+	u64 cap_inheritable, cap_bounding_dropped;	/* fork copies */
+	u32 securebits;			/* PR_SET_SECUREBITS; fork copies */
+	u32 personality;		/* personality(2); fork copies */
+	s32 nice;			/* fork copies */
+	s32 pdeath_signal;		/* PR_SET_PDEATHSIG: sent when the parent dies */
+	u32 ioprio;			/* fork copies */
+	u32 sched_policy, sched_priority;	/* fork copies */
+	bool keepcaps, no_new_privs, subreaper;	/* fork copies no_new_privs */
+	u64 min_faults, maj_faults;	/* counted by mm, if it does; of ended threads too */
+	u64 nvcsw, nivcsw;		/* counted by the scheduler, if it does */
 };
 
 struct task {
@@ -87,6 +105,12 @@ struct task {
 	u64 robust_list;
 	u64 utime_ns, stime_ns, run_since_ns, slice_end_ns;
 	char comm[16];
+
+	/*
+	 * Deadline of a call that returned -ERESTARTNOHAND, for its restart. Signal delivery sets it
+	 * to 0 when it enters a handler.
+	 */
+	u64 restart_deadline_ns;
 };
 
 #ifdef HUSK_HOST_TEST
@@ -115,6 +139,9 @@ int signal_send_group(s32 pgid, int sig);
 int signal_send_process(struct process *proc, int sig);
 void signal_send_current(int sig);	/* SIGPIPE, SIGTTIN ... to the running thread */
 bool signal_pending(void);		/* current has a signal that would be delivered */
+
+/* CPU time up to now, the running slice included. */
+void task_cpu_times(const struct task *task, u64 *utime_ns, u64 *stime_ns);
 
 static inline bool capable_root(void)
 {
