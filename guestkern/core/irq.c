@@ -9,7 +9,7 @@
 #include "drivers/drivers.h"
 #include "husk/system.h"
 #include "nucleus/percpu.h"
-#include "proc/task.h"
+#include "proc/signal_send.h"
 #include <linux/errno.h>
 
 #define NVECTORS (HUSK_VECTOR_SYSTEM - HUSK_VECTOR_BASE)

@@ -5,6 +5,7 @@
 #include "husk/layout.h"
 #include "husk/system.h"
 #include "nucleus/percpu.h"
+#include "proc/exit.h"
 #include "proc/task.h"
 
 struct ksym { u64 addr; u32 name, pad; };

@@ -88,7 +88,7 @@ static void task_switch(struct task *prev, struct task *next)
 	if (prev->state != TASK_DEAD)
 		fpu_save(prev);
 	cpu->prev = prev;
-	cpu->current = next;
+	cpu->task = next;
 	cpu->kstack = (u64)next->kstack + KSTACK_SIZE - 8;
 	if (next->proc->mm)
 		mm_activate(next->proc->mm);

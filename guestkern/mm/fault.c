@@ -13,6 +13,7 @@
 #include "husk/fdt.h"
 #include <linux/errno.h>
 #include <asm/signal.h>
+#include <asm/siginfo.h>
 
 #define AROUND_ANON	16	/* pages, aligned; a power of two */
 #define AROUND_FILE	64

@@ -13,7 +13,7 @@
 #include "husk/layout.h"
 #include <linux/errno.h>
 
-extern u64 boot_pml4_phys;	/* core/main.c */
+
 
 #define MMAP_MIN_ADDR 0x10000
 
@@ -267,7 +267,7 @@ struct mm *mm_new(void)
 	mm->users = 1;
 	mm->pml4 = page_addr(page);
 	mm->cr3 = page_phys(page);
-	mm->pml4[WINDOW_SLOT] = ((u64 *)(HUSK_DIRECT_MAP + boot_pml4_phys))[WINDOW_SLOT];
+	mm->pml4[WINDOW_SLOT] = ((u64 *)(HUSK_DIRECT_MAP + HUSK_BOOT_TABLES))[WINDOW_SLOT];
 	list_init(&mm->vmas);
 	list_init(&mm->stub_pages);
 	mm->mmap_top = USER_TOP;

@@ -7,7 +7,7 @@
 #include "core/string.h"
 #include "husk/layout.h"
 
-__attribute__((section(".percpu"), aligned(4096))) struct percpu percpu_blocks[HUSK_MAX_CPUS];
+__attribute__((section(".bss.percpu"), aligned(4096))) struct percpu percpu_blocks[HUSK_MAX_CPUS];
 
 /* Linux's selectors; the TSS descriptor of each vCPU is only in its TR, so the slot here serves all. */
 u64 gdt[9 + 2] = {

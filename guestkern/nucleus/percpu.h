@@ -22,7 +22,7 @@ struct tss {
 
 struct percpu {
 	struct percpu *self;
-	struct task *current;
+	struct task *task;	/* running on it: `current` */
 	u32 id, pad;
 	u64 kstack;		/* where a trap from the program starts to push: top - 8 */
 	u64 pending;		/* bit n: vector HUSK_VECTOR_BASE + n */
@@ -33,19 +33,20 @@ struct percpu {
 
 	u64 loaded_cr3;
 	struct task *prev;	/* the task switched away from, for schedule_tail() */
-	bool timer_on;
+	u64 timer_on;		/* the LAPIC timer has been set up */
 	u64 timer_deadline_ns;
 
 	u8 hole[PC_TSS - 128];
 	struct tss tss;
+	u8 align[4];
 	struct iret_frame prebuilt[4];
-	u8 rest[4096 - PC_TSS - 104 - 4 * 40];
+	u8 rest[4096 - PC_TSS - 104 - 4 - 4 * 40];
 	u8 slots[4096];
-} __attribute__((packed, aligned(4096)));
+} __attribute__((aligned(4096)));
 
 #define PC_CHECK(off, member) _Static_assert(off == offsetof(struct percpu, member), #member)
 PC_CHECK(PC_SELF, self);
-PC_CHECK(PC_CURRENT, current);
+PC_CHECK(PC_CURRENT, task);
 PC_CHECK(PC_KSTACK, kstack);
 PC_CHECK(PC_PENDING, pending);
 PC_CHECK(PC_SCRATCH, scratch);

@@ -10,6 +10,7 @@
 #include "core/time.h"
 #include "fs/vfs.h"
 #include "husk/fdt.h"
+#include "husk/layout.h"
 #include "husk/system.h"
 #include "mm/uaccess.h"
 #include "mm/vm.h"
@@ -19,7 +20,7 @@
 #include <asm/signal.h>
 #include <linux/errno.h>
 
-extern u64 boot_pml4_phys;
+
 
 #define STATUS_SIGNALED(status) ((status) & 0x7f)
 
@@ -61,8 +62,8 @@ static void mm_leave(struct process *proc)
 	proc->mm = NULL;
 	vfork_release(proc);
 	if (mm->users == 1) {
-		cpu_this()->loaded_cr3 = boot_pml4_phys;
-		nucleus_call(nc_cr3, boot_pml4_phys, 0);
+		cpu_this()->loaded_cr3 = HUSK_BOOT_TABLES;
+		nucleus_call(nc_cr3, HUSK_BOOT_TABLES, 0);
 	}
 	mm_put(mm);
 }

@@ -29,10 +29,10 @@ void process_init(void)
 	sigqueue_init(&kernel_process.pending);
 	kernel_process.sighand = sighand_new(NULL);
 	for (unsigned i = 0; i < RLIM_COUNT; i++)
-		kernel_process.rlim[i] = (struct rlimit){ ~0ull, ~0ull };
+		kernel_process.rlim[i] = (struct rlim){ ~0ull, ~0ull };
 	kernel_process.rlim[RLIMIT_CORE].cur = 0;
 	kernel_process.rlim[RLIMIT_STACK].cur = 8ul << 20;
-	kernel_process.rlim[RLIMIT_NOFILE] = (struct rlimit){ 1024, 1048576 };
+	kernel_process.rlim[RLIMIT_NOFILE] = (struct rlim){ 1024, 1048576 };
 }
 
 struct process *process_find(s32 pid)

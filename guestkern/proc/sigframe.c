@@ -11,6 +11,7 @@
 #include "mm/kmalloc.h"
 #include "mm/uaccess.h"
 #include <asm/sigcontext.h>
+#include <asm/siginfo.h>
 #include <asm/signal.h>
 #include <linux/errno.h>
 

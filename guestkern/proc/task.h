@@ -25,7 +25,7 @@ struct cred {
 };
 
 #define RLIM_COUNT 16
-struct rlimit { u64 cur, max; };
+struct rlim { u64 cur, max; };
 
 enum task_state { TASK_RUNNABLE, TASK_SLEEPING, TASK_SLEEPING_NOINTR, TASK_STOPPED, TASK_DEAD };
 
@@ -41,7 +41,7 @@ struct process {
 	struct files *files;		/* may be shared by CLONE_FILES */
 	struct fs_context *fs;		/* may be shared by CLONE_FS */
 	struct cred cred;
-	struct rlimit rlim[RLIM_COUNT];
+	struct rlim rlim[RLIM_COUNT];
 	struct sighand *sighand;	/* may be shared by CLONE_SIGHAND */
 	struct sigqueue pending;	/* for any thread */
 	struct tty *tty;		/* controlling terminal or NULL */
@@ -117,7 +117,7 @@ struct task {
 struct task *current_task(void);	/* the unit test's */
 #define current (current_task())
 #else
-#define current (this_cpu()->current)
+#define current (this_cpu()->task)
 #endif
 
 #define KSTACK_SIZE 16384ul

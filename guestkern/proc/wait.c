@@ -6,6 +6,7 @@
 #include "core/string.h"
 #include "mm/uaccess.h"
 #include <asm/siginfo.h>
+#include <asm/signal.h>
 #include <linux/errno.h>
 #include <linux/time_types.h>
 #include <linux/resource.h>
