@@ -15,6 +15,7 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <linux/securebits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,11 @@
 
 #define CAP_FILES	(1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | \
 			 1ull << CAP_FOWNER | 1ull << CAP_FSETID)
+
+#define SECURE_BITS_LOCKED	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | \
+				 SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | \
+				 SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | \
+				 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
 /* Written by jail_prepare(), read by the others. */
 static struct {
@@ -140,18 +146,21 @@ int jail_prepare(const struct config *cfg, const int *ro_fds, size_t n_ro, const
 
 /* --- entering ------------------------------------------------------------------------------ */
 
+/*
+ * Permitted, effective, inheritable and ambient sets. The bounding set is left: it matters at
+ * execve(2) only, which the filter kills, for which no_new_privs gains nothing, and where the
+ * securebits take root's special treatment away; dropping it costs 41 calls (15 us).
+ */
 static void caps_drop(uint64_t keep)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct have[2], want[2];
 
-	/* The bounding set first: that needs CAP_SETPCAP. Who has none cannot, and need not. */
-	for (int cap = 0; cap < 64; cap++)
-		if (!(keep >> cap & 1) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
-			break;
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capget, &head, have))
 		return;
+	if (have[0].permitted >> CAP_SETPCAP & 1)
+		prctl(PR_SET_SECUREBITS, SECURE_BITS_LOCKED, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	for (int i = 0; i < 2; i++) {
 		uint32_t mask = have[i].permitted & (uint32_t)(keep >> 32 * i);
 

@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/kvm.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,24 +63,17 @@ static const int plain[] = {
 	SCMP_SYS(sync_file_range), SCMP_SYS(syncfs), SCMP_SYS(setxattr), SCMP_SYS(lsetxattr),
 	SCMP_SYS(fsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
 	SCMP_SYS(umask),
-};
-
-/* What a C library tries on its own and can do without: an error instead of death. */
-static const struct { int nr, err; } refused[] = {
-	{ SCMP_SYS(open), EACCES }, { SCMP_SYS(stat), EACCES }, { SCMP_SYS(lstat), EACCES },
-	{ SCMP_SYS(access), EACCES }, { SCMP_SYS(readlink), EACCES },
-	{ SCMP_SYS(clone3), ENOSYS },	/* its arguments are in memory; clone follows */
+	/* the old names of some of these, which musl's wrappers use */
+	SCMP_SYS(open), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(access), SCMP_SYS(readlink),
+	SCMP_SYS(chmod), SCMP_SYS(truncate),
 };
 
 static const unsigned long ioctls[] = {
 	KVM_RUN, KVM_SIGNAL_MSI, KVM_IRQFD, KVM_IOEVENTFD, KVM_SET_GSI_ROUTING, KVM_INTERRUPT,
-	KVM_NMI, KVM_GET_REGS, KVM_SET_REGS, KVM_GET_SREGS, KVM_SET_SREGS, KVM_GET_MSRS,
-	KVM_SET_MSRS, KVM_GET_FPU, KVM_SET_FPU, KVM_GET_XSAVE, KVM_SET_XSAVE, KVM_GET_XCRS,
-	KVM_SET_XCRS, KVM_GET_LAPIC, KVM_SET_LAPIC, KVM_GET_MP_STATE, KVM_SET_MP_STATE,
-	KVM_GET_VCPU_EVENTS, KVM_SET_VCPU_EVENTS, KVM_GET_DEBUGREGS, KVM_SET_DEBUGREGS,
-	KVM_SET_GUEST_DEBUG, KVM_SET_SIGNAL_MASK, KVM_GET_CLOCK, KVM_SET_CLOCK, KVM_KVMCLOCK_CTRL,
-	KVM_GET_TSC_KHZ, KVM_TRANSLATE, KVM_CHECK_EXTENSION, KVM_GET_STATS_FD,
-	KVM_GET_DIRTY_LOG, KVM_SET_USER_MEMORY_REGION,
+	KVM_SET_USER_MEMORY_REGION,	/* memslots are made when the guest touches them */
+	KVM_GET_REGS, KVM_SET_REGS, KVM_GET_SREGS, KVM_SET_SREGS, KVM_GET_MSRS, KVM_GET_LAPIC,
+	KVM_GET_VCPU_EVENTS, KVM_TRANSLATE, KVM_GET_TSC_KHZ, KVM_KVMCLOCK_CTRL, KVM_CHECK_EXTENSION,
+	KVM_GET_STATS_FD,
 	TCGETS, TCSETS, TCSETSW, TCSETSF, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO,
 };
 
@@ -96,8 +91,8 @@ static void rules_add(scmp_filter_ctx ctx)
 {
 	for (size_t i = 0; i < COUNT(plain); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, plain[i], 0), "plain");
-	for (size_t i = 0; i < COUNT(refused); i++)
-		check(seccomp_rule_add(ctx, SCMP_ACT_ERRNO(refused[i].err), refused[i].nr, 0), "refused");
+	/* glibc tries it first; its arguments are in memory, where a filter cannot look. */
+	check(seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0), "clone3");
 	/* The kernel looks at 32 bits of these two; a libc may have extended the sign. */
 	for (size_t i = 0; i < COUNT(ioctls); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
@@ -118,14 +113,21 @@ static void rules_add(scmp_filter_ctx ctx)
 
 static void program_print(int fd)
 {
-	struct sock_filter insn;
+	/*
+	 * A look at an argument comes first, for nothing: seccomp then does not try all 900 system
+	 * calls to find out which of them need no filter, which is half of the cost of installing
+	 * it (40 us). A call costs 0.02 us more for it.
+	 */
+	struct sock_filter insn = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args));
 	ssize_t n;
 
 	puts("/* Made by mkseccomp.c. */\n#pragma once\n\n#include <linux/filter.h>\n\n"
 	     "static const struct sock_filter seccomp_filter[] = {");
 	check(lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0, "lseek");
-	while ((n = read(fd, &insn, sizeof(insn))) == sizeof(insn))
+	do {
 		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", insn.code, insn.jt, insn.jf, insn.k);
+		n = read(fd, &insn, sizeof(insn));
+	} while (n == sizeof(insn));
 	check(n < 0 ? -errno : n > 0 ? -EIO : 0, "read");
 	puts("};");
 }
