@@ -9,6 +9,7 @@
 struct timespec64 { s64 sec; s64 nsec; };	/* same layout as the ABI's struct timespec */
 
 u64 time_monotonic_ns(void);
+u64 time_tsc_khz(void);
 u64 time_realtime_ns(void);			/* since 1970; its first call reads the VMM's clock */
 
 static inline struct timespec64 time_from_ns(u64 ns)
