@@ -161,6 +161,33 @@ static void test_queues(void)
 	tap_ok(!try_queue(16, 0x1000, 0x2000, 0xfffffffffffffff0), "used ring wraps");
 }
 
+/* Our guest kernel's way up: no reset, no reads, one queue, seven accesses. */
+static void test_short_start(void)
+{
+	uint64_t at;
+	struct fake_queue *fq = &drv.q[1];
+	struct fake_buf b;
+
+	set_status(0);
+	memset(&drv.q, 0, sizeof(drv.q));
+	bus->next = 0x1000;
+	memset(bus->mem.region[0].host, 0, 0x10000);
+	at = fake_alloc(bus, 4096, 4096);
+	*fq = (struct fake_queue){ .size = 16, .desc = at, .avail = at + 256, .used = at + 320 };
+	b = (struct fake_buf){ fake_alloc(bus, 64, 64), 64 };
+	fake_set_reg(&drv, VIRTIO_PCI_COMMON_GFSELECT, 8, 1 | 1ull << 32);
+	fake_set_reg(&drv, VIRTIO_PCI_COMMON_MSIX, 8, 1ull << 48 | (uint64_t)S_FOK << 32 | 0xffff);
+	fake_set_reg(&drv, VIRTIO_PCI_COMMON_Q_DESCLO, 8, fq->desc);
+	fake_set_reg(&drv, VIRTIO_PCI_COMMON_Q_AVAILLO, 8, fq->avail);
+	fake_set_reg(&drv, VIRTIO_PCI_COMMON_Q_USEDLO, 8, fq->used);
+	fake_set_reg(&drv, VIRTIO_PCI_COMMON_Q_SIZE, 8, 16 | 0xffffull << 16 | 1ull << 32);
+	fake_set_reg(&drv, VIRTIO_PCI_COMMON_MSIX, 8, 1ull << 48 | (uint64_t)S_OK << 32 | 0xffff);
+	fake_queue_add(&drv, 1, &b, 1, 0);
+	fake_queue_kick(&drv, 1);
+	tap_ok(fake_status(&drv) == S_OK && fake_queue_used(&drv, 1, NULL, NULL),
+	       "a queue works after seven accesses");
+}
+
 static void test_notify(void)
 {
 	struct fake_buf b;
@@ -288,6 +315,7 @@ int main(void)
 	test_status();
 	test_features();
 	test_queues();
+	test_short_start();
 	test_notify();
 	test_device_config();
 	test_window();
