@@ -85,7 +85,7 @@ static void test_status(void)
 	set_status(S_OK);
 	tap_ok(dut->driver_oks == 1, "DRIVER_OK acts once");
 	set_status(S_OK | VIRTIO_CONFIG_S_FAILED);
-	tap_ok(fake_status(&drv) == (S_OK | VIRTIO_CONFIG_S_FAILED), "FAILED");
+	tap_ok(fake_status(&drv) == (S_OK | VIRTIO_CONFIG_S_FAILED), "FAILED is kept");
 	set_status(0);
 	tap_ok(fake_status(&drv) == 0 && dut->vd.features == 0 && dut->resets > 0, "reset");
 }
