@@ -44,5 +44,8 @@ struct mm {
 
 struct vma *vma_find(struct mm *mm, u64 addr);		/* the one that contains addr, or NULL */
 
-/* Memory of any process (for /proc): populates as a fault would. 0 or -EFAULT. */
+/*
+ * Memory of any process (for /proc): populates as a fault would, and keeps the mm in use while
+ * that sleeps. 0 or -EFAULT.
+ */
 int mm_read_remote(struct mm *mm, u64 addr, void *buf, size_t len);
