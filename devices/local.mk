@@ -5,3 +5,6 @@ husk_SOURCES += devices/pci.c devices/pci.h devices/pci_func.c devices/pci_fdt.c
 husk_SOURCES += devices/msix.c devices/msix.h
 husk_SOURCES += devices/virtio.c devices/virtio.h devices/virtio_priv.h
 husk_SOURCES += devices/virtio_pci.c devices/virtq.c
+husk_SOURCES += devices/virtio_console.c devices/virtio_console.h devices/console_priv.h
+husk_SOURCES += devices/console_control.c devices/console_stream.c devices/console_stream.h
+husk_SOURCES += devices/virtio_rng.c devices/virtio_rng.h

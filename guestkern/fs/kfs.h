@@ -41,6 +41,7 @@ struct file *files_lookup(struct files *files, int fd, bool *cloexec);
 int files_next(struct files *files, int fd);		/* lowest open descriptor >= fd, or -1 */
 /* Dentry without a parent or name for a nameless file's inode (takes its own reference to it). */
 struct dentry *dentry_new_anon(struct inode *inode);
+const char *file_label(const struct file *file);	/* as given to file_new_anon(), or NULL */
 int fd_close(int fd);					/* current's table: 0 or -EBADF */
 extern struct list mount_list;				/* struct mount, in mount order */
 u64 pagecache_page_count(void);				/* pages held by the page cache */

@@ -71,5 +71,8 @@ s64 mm_mmap(struct mm *mm, u64 addr, u64 len, int prot, int flags, struct file *
 /* A page fault at addr: 0, or the signal it becomes (SIGSEGV, SIGBUS) with *code set. */
 int mm_fault(struct mm *mm, u64 addr, u64 err, int *code);
 
-/* Memory of any process (for /proc): populates as a fault would. 0 or -EFAULT. */
+/*
+ * Memory of any process (for /proc): populates as a fault would, and keeps the mm in use while
+ * that sleeps. 0 or -EFAULT.
+ */
 int mm_read_remote(struct mm *mm, u64 addr, void *buf, size_t len);
