@@ -17,3 +17,5 @@ tests_unit_signals_SOURCES = tests/unit/signals.c vmm/signals.c vmm/terminal.c
 
 unit_tests += tests/unit/terminal
 tests_unit_terminal_SOURCES = tests/unit/terminal.c vmm/terminal.c
+
+test_scripts += tests/cli/help
