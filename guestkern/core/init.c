@@ -16,9 +16,9 @@
 #include "proc/misc.h"
 #include "proc/process.h"
 #include "proc/signal_send.h"
+#include "proc/signo.h"
 #include <linux/errno.h>
 #include <linux/limits.h>
-#include <linux/resource.h>
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -102,16 +102,12 @@ static int program_exec(const struct fdt *fdt, int node)
 static void identity_set(const struct fdt *fdt, int node, struct process *proc)
 {
 	u32 uid = (u32)fdt_u32(fdt, node, HUSK_FDT_UID, 0), gid = (u32)fdt_u32(fdt, node, HUSK_FDT_GID, 0);
-	u64 nofile = fdt_u32(fdt, node, HUSK_FDT_NOFILE, 0), stack = fdt_u64(fdt, node, HUSK_FDT_STACK, 0);
 	u32 len;
 
 	proc->cred = (struct cred){ .uid = uid, .euid = uid, .suid = uid, .fsuid = uid,
 				    .gid = gid, .egid = gid, .sgid = gid, .fsgid = gid };
 	proc->patch = !fdt_prop(fdt, node, HUSK_FDT_NO_PATCH, &len);
-	if (nofile)
-		proc->rlim[RLIMIT_NOFILE].cur = nofile;
-	if (stack)
-		proc->rlim[RLIMIT_STACK].cur = stack;
+	rlimits_init(proc, fdt);
 	/* Leader of its own session, as under a login shell. */
 	proc->pgid = proc->sid = proc->pid;
 	proc->exit_signal = SIGCHLD;

@@ -55,6 +55,14 @@ static struct task *run_queue_pop(void)
 	return task;
 }
 
+void task_cpu_times(const struct task *task, u64 *utime_ns, u64 *stime_ns)
+{
+	*utime_ns = task->utime_ns;
+	*stime_ns = task->stime_ns;
+	if (task == current)
+		*utime_ns += time_monotonic_ns() - task->run_since_ns;
+}
+
 /* Nothing is runnable: run what interrupts bring until something is. */
 static struct task *idle_wait(struct task *prev)
 {
@@ -75,6 +83,10 @@ static void account(struct task *prev, struct task *next)
 	u64 now = time_monotonic_ns();
 
 	prev->utime_ns += now - prev->run_since_ns;
+	if (prev->state == TASK_RUNNABLE)
+		prev->proc->nivcsw++;
+	else
+		prev->proc->nvcsw++;
 	next->run_since_ns = now;
 	next->slice_end_ns = now + SLICE_NS;
 }

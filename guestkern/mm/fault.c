@@ -225,6 +225,28 @@ static int fault_handle(struct mm *mm, struct vma *vma, u64 addr, u64 err)
 	return fault_anon(mm, vma, addr);
 }
 
+int mm_read_remote(struct mm *mm, u64 addr, void *buf, size_t len)
+{
+	while (len) {
+		size_t n = MIN(len, PAGE_SIZE - (addr & ~PAGE_MASK));
+		bool huge;
+		u64 *pte = pte_find(mm, addr, &huge), off;
+		int code;
+
+		if (!pte || !(*pte & PTE_P)) {
+			if (mm_fault(mm, addr, 0, &code))
+				return -EFAULT;
+			pte = pte_find(mm, addr, &huge);
+		}
+		off = addr & (huge ? HUGE_SIZE - 1 : PAGE_SIZE - 1);
+		memcpy(buf, (u8 *)page_addr(page_of_phys(*pte & PTE_ADDR)) + off, n);
+		buf = (u8 *)buf + n;
+		addr += n;
+		len -= n;
+	}
+	return 0;
+}
+
 int mm_fault(struct mm *mm, u64 addr, u64 err, int *code)
 {
 	int ret;

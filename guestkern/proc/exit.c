@@ -2,12 +2,14 @@
 /* Ends: threads, processes, the first program (and with it the VM); orphans. */
 #include "proc/exit.h"
 #include "proc/futex.h"
+#include "proc/misc.h"
 #include "proc/process.h"
 #include "proc/signal_send.h"
 #include "proc/syscalls.h"
 #include "core/print.h"
 #include "core/sched.h"
 #include "core/time.h"
+#include "fs/kfs.h"
 #include "fs/vfs.h"
 #include "husk/fdt.h"
 #include "husk/layout.h"
@@ -48,6 +50,8 @@ static void orphans_adopt(struct process *proc)
 	list_for_each_safe(child, tmp, &proc->children, sibling) {
 		list_del(&child->sibling);
 		child->parent = &kernel_process;
+		if (child->pdeath_signal && !child->zombie)
+			signal_send_process(child, child->pdeath_signal);
 		list_add_tail(&kernel_process.children, &child->sibling);
 		if (child->zombie)
 			process_free(child);
@@ -114,6 +118,9 @@ static void process_end(struct process *proc)
 	      proc->exit_status);
 	if (proc->pid == FIRST_PID)
 		vm_end(proc->exit_status);
+	itimer_exit(proc);
+	if (proc->tty && proc->sid == proc->pid)
+		tty_disassociate(proc);
 	files_put(proc->files);
 	fs_put(proc->fs);
 	mm_leave(proc);

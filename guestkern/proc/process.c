@@ -3,6 +3,7 @@
 #include "proc/process.h"
 #include "proc/exit.h"
 #include "proc/fpu.h"
+#include "proc/misc.h"
 #include "proc/signal_send.h"
 #include "proc/syscalls.h"
 #include "core/print.h"
@@ -13,7 +14,6 @@
 #include <linux/errno.h>
 #include <linux/resource.h>
 
-#define PID_MAX 32768
 #define KSTACK_ORDER 2
 
 struct list process_list = LIST_INIT(process_list);
@@ -95,6 +95,18 @@ struct process *process_new(struct process *parent)
 	proc->cred = parent->cred;
 	proc->patch = parent->patch;
 	proc->dumpable = true;
+	proc->cap_dropped = parent->cap_dropped;
+	proc->cap_kept = parent->cap_kept;
+	proc->cap_ineffective = parent->cap_ineffective;
+	proc->cap_inheritable = parent->cap_inheritable;
+	proc->cap_bounding_dropped = parent->cap_bounding_dropped;
+	proc->securebits = parent->securebits;
+	proc->personality = parent->personality;
+	proc->nice = parent->nice;
+	proc->ioprio = parent->ioprio;
+	proc->sched_policy = parent->sched_policy;
+	proc->sched_priority = parent->sched_priority;
+	proc->no_new_privs = parent->no_new_privs;
 	memcpy(proc->rlim, parent->rlim, sizeof(proc->rlim));
 	memcpy(proc->comm, parent->comm, sizeof(proc->comm));
 	proc->exe = parent->exe ? kstrdup(parent->exe) : NULL;
