@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# A machine for device tests (tests/unit/fake_bus.h), with the devices' common parts.
+FAKE_MACHINE = tests/unit/fake_bus.c tests/unit/fake_bus.h tests/unit/fake_mem.c \
+	tests/unit/fake_virtio.c devices/pci.c devices/pci_func.c devices/pci_fdt.c devices/msix.c
+FAKE_VIRTIO = $(FAKE_MACHINE) devices/virtio.c devices/virtio_pci.c devices/virtq.c
+
+unit_tests += tests/unit/pci
+tests_unit_pci_SOURCES = tests/unit/pci.c $(FAKE_MACHINE)
+tests_unit_pci_LDADD = $(LIBFDT_LIBS)
+
+unit_tests += tests/unit/virtq
+tests_unit_virtq_SOURCES = tests/unit/virtq.c tests/unit/fake_dut.h $(FAKE_VIRTIO)
+tests_unit_virtq_LDADD = $(LIBFDT_LIBS)
+
+unit_tests += tests/unit/virtio_pci
+tests_unit_virtio_pci_SOURCES = tests/unit/virtio_pci.c tests/unit/fake_dut.h $(FAKE_VIRTIO)
+tests_unit_virtio_pci_LDADD = $(LIBFDT_LIBS)
+
+unit_tests += tests/unit/virtio_console
+tests_unit_virtio_console_SOURCES = tests/unit/virtio_console.c devices/virtio_console.c \
+	devices/console_control.c devices/console_stream.c $(FAKE_VIRTIO)
+tests_unit_virtio_console_LDADD = $(LIBFDT_LIBS) -lutil
+
+unit_tests += tests/unit/virtio_rng
+tests_unit_virtio_rng_SOURCES = tests/unit/virtio_rng.c devices/virtio_rng.c $(FAKE_VIRTIO)
+tests_unit_virtio_rng_LDADD = $(LIBFDT_LIBS)
