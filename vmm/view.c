@@ -197,6 +197,8 @@ static int place_error(const struct place *at, int err)
 		why = "on a file system of the kernel's (proc, sysfs, devices)";
 	else if (err == -ELOOP)
 		why = "the path in the guest goes through a symbolic link";
+	else if (err == -ENOTDIR && !at->guest[1])
+		why = "not a directory";
 	else if (err == -ENOTDIR)
 		why = "the path in the guest goes through a file";
 	fprintf(stderr, "husk: cannot show %s at %s: %s\n", at->host, at->guest, why);
