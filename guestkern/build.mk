@@ -63,7 +63,7 @@ endif
 # The linker script goes through the preprocessor: it includes husk/layout.h.
 guestkern/obj/kernel.ld: $(guest_ld) $(srcdir)/include/husk/layout.h
 	@$(MKDIR_P) $(@D)
-	$(guest_cc_v)$(GUEST_CC) $(GUEST_CPPFLAGS) -D__ASSEMBLER__ -D__LINKER__ -E -P -x c -o $@ $(guest_ld)
+	$(guest_cc_v)$(GUEST_CC) $(GUEST_CPPFLAGS) -D__ASSEMBLER__ -undef -E -P -x c -o $@ $(guest_ld)
 
 guestkern/obj/symtab0.S: $(srcdir)/guestkern/mksyms
 	@$(MKDIR_P) $(@D)

@@ -42,3 +42,5 @@ tests_unit_virtio_console_LDADD = $(LIBFDT_LIBS) -lutil
 unit_tests += tests/unit/virtio_rng
 tests_unit_virtio_rng_SOURCES = tests/unit/virtio_rng.c devices/virtio_rng.c $(FAKE_VIRTIO)
 tests_unit_virtio_rng_LDADD = $(LIBFDT_LIBS)
+
+test_scripts += tests/cli/help
