@@ -1,5 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
+unit_tests += tests/unit/options
+tests_unit_options_SOURCES = tests/unit/options.c vmm/options.c vmm/config.c vmm/config_json.c vmm/cli_parse.c
+tests_unit_options_LDADD = $(LIBJANSSON_LIBS)
+
+unit_tests += tests/unit/config_json
+tests_unit_config_json_SOURCES = tests/unit/config_json.c vmm/options.c vmm/config.c vmm/config_json.c
+tests_unit_config_json_LDADD = $(LIBJANSSON_LIBS)
+
+unit_tests += tests/unit/jail
+tests_unit_jail_SOURCES = tests/unit/jail.c vmm/jail.c
+tests_unit_jail_CFLAGS = $(WARN_CFLAGS)
+
+unit_tests += tests/unit/signals
+tests_unit_signals_SOURCES = tests/unit/signals.c vmm/signals.c vmm/terminal.c
+
+unit_tests += tests/unit/terminal
+tests_unit_terminal_SOURCES = tests/unit/terminal.c vmm/terminal.c
 # A machine for device tests (tests/unit/fake_bus.h), with the devices' common parts.
 FAKE_MACHINE = tests/unit/fake_bus.c tests/unit/fake_bus.h tests/unit/fake_mem.c \
 	tests/unit/fake_virtio.c devices/pci.c devices/pci_func.c devices/pci_fdt.c devices/msix.c
@@ -25,3 +42,8 @@ tests_unit_virtio_console_LDADD = $(LIBFDT_LIBS) -lutil
 unit_tests += tests/unit/virtio_rng
 tests_unit_virtio_rng_SOURCES = tests/unit/virtio_rng.c devices/virtio_rng.c $(FAKE_VIRTIO)
 tests_unit_virtio_rng_LDADD = $(LIBFDT_LIBS)
+
+test_scripts += tests/cli/help
+
+unit_tests += tests/unit/guest_elf
+tests_unit_guest_elf_SOURCES = tests/unit/guest_elf.c guestkern/proc/elf.c
