@@ -8,3 +8,23 @@ husk_SOURCES += devices/virtio_pci.c devices/virtq.c
 husk_SOURCES += devices/virtio_console.c devices/virtio_console.h devices/console_priv.h
 husk_SOURCES += devices/console_control.c devices/console_stream.c devices/console_stream.h
 husk_SOURCES += devices/virtio_rng.c devices/virtio_rng.h
+husk_SOURCES += devices/system.c devices/system.h devices/serial.c devices/serial.h
+husk_SOURCES += devices/pm_timer.c devices/pm_timer.h devices/fdt_reg.c devices/fdt_reg.h
+husk_SOURCES += devices/virtio_fs.c devices/virtio_fs.h
+husk_SOURCES += devices/fuse/fuse_export.c \
+	devices/fuse/fuse_fd.c \
+	devices/fuse/fuse_host.c \
+	devices/fuse/fuse_impl.h \
+	devices/fuse/fuse_lookup.c \
+	devices/fuse/fuse_msg.c \
+	devices/fuse/fuse_node.c \
+	devices/fuse/fuse_ops_attr.c \
+	devices/fuse/fuse_ops_dir.c \
+	devices/fuse/fuse_ops_file.c \
+	devices/fuse/fuse_ops_open.c \
+	devices/fuse/fuse_ops_readdir.c \
+	devices/fuse/fuse_ops_xattr.c \
+	devices/fuse/fuse_server.c \
+	devices/fuse/fuse_server.h \
+	devices/fuse/fuse_table.c \
+	devices/fuse/fuse_walk.c

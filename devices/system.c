@@ -98,3 +98,10 @@ void system_raise(struct device *dev, unsigned sig)
 	atomic_fetch_or(&sys->signals, 1ull << (sig - 1));
 	bus_msi(dev->bus, HUSK_LAPIC_BASE, HUSK_VECTOR_SYSTEM);	/* APIC id 0, fixed, edge */
 }
+
+bool system_pending(struct device *dev, unsigned sig)
+{
+	struct system_dev *sys = (struct system_dev *)dev;
+
+	return sig >= 1 && sig <= 64 && (atomic_load(&sys->signals) & 1ull << (sig - 1));
+}

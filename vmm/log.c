@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 static struct {
 	int fd;			/* 0: stderr */
 	bool quiet;
+	atomic_bool crlf;
 	pthread_mutex_t lock;
 	char line[LINE_MAX_BYTES];	/* l */
 	size_t len;			/* l */
@@ -39,6 +41,25 @@ static void bytes_write(int fd, const char *p, size_t len)
 		p += n;
 		len -= n;
 	}
+}
+
+/* One line, whose last byte is the newline, in one write. */
+static void line_write(int fd, const char *p, size_t len)
+{
+	char buf[1100];
+
+	if (!atomic_load(&log_state.crlf) || fd != STDERR_FILENO || len + 1 > sizeof(buf) || !len) {
+		bytes_write(fd, p, len);
+		return;
+	}
+	memcpy(buf, p, len - 1);
+	memcpy(buf + len - 1, "\r\n", 2);
+	bytes_write(fd, buf, len + 1);
+}
+
+void log_crlf(bool on)
+{
+	atomic_store(&log_state.crlf, on);
 }
 
 static int log_fd(void)
@@ -85,9 +106,9 @@ void husk_err(const char *fmt, ...)
 	va_start(ap, fmt);
 	len = message_format(buf, sizeof(buf), fmt, ap);
 	va_end(ap);
-	bytes_write(STDERR_FILENO, buf, len);
+	line_write(STDERR_FILENO, buf, len);
 	if (log_state.fd)
-		bytes_write(log_state.fd, buf, len);
+		line_write(log_state.fd, buf, len);
 }
 
 static void log_message(const char *fmt, va_list ap)
@@ -96,7 +117,7 @@ static void log_message(const char *fmt, va_list ap)
 	size_t len = message_format(buf, sizeof(buf), fmt, ap);
 
 	if (!log_state.quiet)
-		bytes_write(log_fd(), buf, len);
+		line_write(log_fd(), buf, len);
 }
 
 void husk_warn(const char *fmt, ...)
@@ -123,7 +144,7 @@ static void line_end(void)
 	if (!log_state.len)
 		return;
 	if (!log_state.quiet) {
-		bytes_write(log_fd(), log_state.line, log_state.len);
+		line_write(log_fd(), log_state.line, log_state.len);
 	} else {
 		for (size_t i = 0; i < log_state.len; i++)
 			log_state.tail[log_state.tail_len++ % TAIL_BYTES] = log_state.line[i];

@@ -15,6 +15,9 @@
  */
 int log_open(const char *path, bool quiet);
 
+/* While on, lines that go to a terminal end in CR LF: it is raw. */
+void log_crlf(bool on);
+
 /* "husk: ..." and a newline. */
 __attribute__((format(printf, 1, 2))) void husk_err(const char *fmt, ...);
 __attribute__((format(printf, 1, 2))) void husk_warn(const char *fmt, ...);

@@ -10,13 +10,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 #include "husk/fdt.h"
 #include "husk/layout.h"
 #include "vmm/config.h"
 #include "vmm/log.h"
+#include "vmm/terminal.h"
 #include "vmm/vm.h"
 
 #define SEED_BYTES		32
@@ -103,38 +101,20 @@ static int cpus_put(struct vm *vm, void *fdt)
 	return ret ? ret : fdt_end_node(fdt);
 }
 
-/* What the program will see when it asks fstat() and isatty() of its standard descriptors. */
-static const char *stdio_kind(int fd)
+static int stdio_put(struct vm *vm, void *fdt)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return HUSK_STDIO_NULL;
-	if (S_ISREG(st.st_mode))
-		return HUSK_STDIO_FILE;
-	if (S_ISCHR(st.st_mode)) {
-		if (st.st_rdev == makedev(1, 3))
-			return HUSK_STDIO_NULL;
-		if (isatty(fd))
-			return HUSK_STDIO_TTY;
-	}
-	return HUSK_STDIO_PIPE;
-}
-
-static int stdio_put(void *fdt)
-{
-	const char *kind[4] = { 0 };
-	int tty = -1, ret;
-	struct winsize ws;
+	char *kind[4] = { 0 };
+	bool tty = false;
+	unsigned rows, cols;
+	int ret;
 
 	for (int fd = 0; fd < 3; fd++) {
-		kind[fd] = stdio_kind(fd);
-		if (tty < 0 && !strcmp(kind[fd], HUSK_STDIO_TTY))
-			tty = fd;
+		kind[fd] = (char *)vm->stdio[fd];
+		tty |= !strcmp(kind[fd], HUSK_STDIO_TTY);
 	}
-	ret = strings_put(fdt, HUSK_FDT_STDIO, (char *const *)kind);
-	if (!ret && tty >= 0 && ioctl(tty, TIOCGWINSZ, &ws) == 0) {
-		fdt32_t size[2] = { cpu_to_fdt32(ws.ws_row), cpu_to_fdt32(ws.ws_col) };
+	ret = strings_put(fdt, HUSK_FDT_STDIO, kind);
+	if (!ret && tty && terminal_size(&rows, &cols)) {
+		fdt32_t size[2] = { cpu_to_fdt32(rows), cpu_to_fdt32(cols) };
 
 		ret = fdt_property(fdt, HUSK_FDT_TTY_SIZE, size, sizeof(size));
 	}
@@ -145,8 +125,8 @@ static int mounts_put(struct vm *vm, void *fdt)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < vm->mounts.count && !ret; i++) {
-		const struct init_mount *m = &vm->mounts.mount[i];
+	for (size_t i = 0; i < vm->view.nmounts && !ret; i++) {
+		const struct init_mount *m = &vm->view.mounts[i];
 		char name[32];
 
 		snprintf(name, sizeof(name), HUSK_FDT_MOUNT "@%zx", i);
@@ -175,7 +155,7 @@ static int init_put(struct vm *vm, void *fdt)
 	if (!ret)
 		ret = strings_put(fdt, HUSK_FDT_ENVP, cfg->envp);
 	if (!ret)
-		ret = fdt_property_string(fdt, HUSK_FDT_CWD, cfg->workdir ? cfg->workdir : "/");
+		ret = fdt_property_string(fdt, HUSK_FDT_CWD, vm->view.workdir ? vm->view.workdir : "/");
 	if (!ret)
 		ret = fdt_property_u32(fdt, HUSK_FDT_UID, cfg->uid);
 	if (!ret)
@@ -183,7 +163,7 @@ static int init_put(struct vm *vm, void *fdt)
 	if (!ret && cfg->hostname)
 		ret = fdt_property_string(fdt, HUSK_FDT_HOSTNAME, cfg->hostname);
 	if (!ret)
-		ret = stdio_put(fdt);
+		ret = stdio_put(vm, fdt);
 	if (!ret && cfg->no_patch)
 		ret = fdt_property(fdt, HUSK_FDT_NO_PATCH, NULL, 0);
 	if (!ret && cfg->trace)
@@ -253,9 +233,9 @@ static uint64_t size_guess(const struct vm *vm)
 {
 	uint64_t n = FDT_BASE_BYTES + vm->ndevices * FDT_DEVICE_BYTES + vm->ncpus * FDT_CPU_BYTES;
 
-	for (size_t i = 0; i < vm->mounts.count; i++)
-		n += FDT_MOUNT_BYTES + strlen(vm->mounts.mount[i].source) +
-		     strlen(vm->mounts.mount[i].target);
+	for (size_t i = 0; i < vm->view.nmounts; i++)
+		n += FDT_MOUNT_BYTES + strlen(vm->view.mounts[i].source) +
+		     strlen(vm->view.mounts[i].target);
 	return n + strings_bytes(vm->cfg->argv) + strings_bytes(vm->cfg->envp);
 }
 

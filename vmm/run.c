@@ -3,20 +3,28 @@
  * A whole run: make the VM, start it, turn its end into husk's exit code and message. Nothing is
  * torn down here: the caller leaves by _exit(), and the kernel takes the VM apart.
  */
+#include "vmm/run.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+#include "devices/fuse/fuse_server.h"
+#include "devices/system.h"
+#include "devices/virtio_console.h"
 #include "husk/system.h"
 #include "vmm/config.h"
+#include "vmm/jail.h"
 #include "vmm/log.h"
+#include "vmm/signals.h"
+#include "vmm/stdio_kind.h"
+#include "vmm/terminal.h"
 #include "vmm/vm.h"
+
+#define MAX_ROOTS	256	/* of shares, each way */
 
 static const char *program_name(const struct config *cfg)
 {
@@ -107,18 +115,90 @@ static int timeout_start(struct vm *vm, double seconds)
 	return ret;
 }
 
-static int vm_run_prepared(struct vm *vm, const struct config *cfg)
+/* What signals.c does with the guest. */
+static void signal_raise(void *arg, int sig)
+{
+	system_raise(((struct vm *)arg)->system, (unsigned)sig);
+}
+
+static bool signal_taken(void *arg, int sig)
+{
+	return !system_pending(((struct vm *)arg)->system, (unsigned)sig);
+}
+
+static void signal_stop(void *arg, int sig)
+{
+	vm_end_guest(arg, HUSK_EXIT_SIGNAL, (unsigned)sig);
+}
+
+static void signal_resize(void *arg, unsigned rows, unsigned cols)
+{
+	virtio_console_resize(((struct vm *)arg)->console, rows, cols);
+}
+
+static const struct signals_ops signals_ops = {
+	.raise = signal_raise,
+	.taken = signal_taken,
+	.stop = signal_stop,
+	.resize = signal_resize,
+};
+
+static int jail_start(struct vm *vm, const struct config *cfg)
+{
+	int ro[MAX_ROOTS], rw[MAX_ROOTS], ret;
+	size_t n_ro = fuse_server_roots(vm->view.server, false, ro, MAX_ROOTS);
+	size_t n_rw = fuse_server_roots(vm->view.server, true, rw, MAX_ROOTS);
+
+	if (n_ro > MAX_ROOTS || n_rw > MAX_ROOTS) {
+		husk_err("too many shares: at most %d of a kind", MAX_ROOTS);
+		return -E2BIG;
+	}
+	ret = jail_prepare(cfg, ro, n_ro, rw, n_rw);
+	if (!ret)
+		ret = jail_enter_process();
+	if (ret)
+		husk_err("cannot enter the jail: %s", strerror(-ret));
+	else if (*jail_notes())
+		husk_warn("note: weaker jail on this host: %s", jail_notes());
+	vm->vcpu_allowed = jail_enter_vcpu;
+	return ret;
+}
+
+/* All that the loop watches besides devices. */
+static int events_start(struct vm *vm, const struct config *cfg)
+{
+	int ret = timeout_start(vm, cfg->timeout_s);
+
+	if (!ret && !signals_new(vm->loop, &signals_ops, vm))
+		ret = -errno;
+	if (ret)
+		husk_err("cannot watch signals and time: %s", strerror(-ret));
+	return ret;
+}
+
+static int terminal_start(void)
+{
+	int ret = terminal_open();
+
+	if (ret)
+		husk_err("cannot set the terminal to raw mode: %s", strerror(-ret));
+	log_crlf(terminal_is_raw());
+	return ret;
+}
+
+/* Each step says what went wrong itself. */
+static int vm_prepare(struct vm *vm, const struct config *cfg)
 {
 	int ret = machine_attach(vm, cfg);
 
 	if (!ret)
 		ret = vm_load(vm);
 	if (!ret)
-		ret = timeout_start(vm, cfg->timeout_s);
+		ret = events_start(vm, cfg);
 	if (!ret)
-		ret = vm_call_hooks(vm, VM_HOOK_START);
+		ret = jail_start(vm, cfg);
 	if (!ret)
-		ret = vm_enter(vm);
+		ret = terminal_start();	/* last: from here on errors must restore it */
 	return ret;
 }
 
@@ -126,14 +206,24 @@ int vm_run(const struct config *cfg)
 {
 	static struct vm vm;	/* outlives this call: threads may still be on their way out */
 	struct vm_end end;
-	int ret = vm_create(&vm, cfg);
+	int ret = stdio_fill();
 
+	if (!ret)
+		ret = log_open(cfg->log_path, cfg->quiet);
+	if (!ret)
+		ret = signals_block();	/* before the first thread */
+	if (!ret)
+		ret = vm_create(&vm, cfg);
 	if (ret)
 		return EXIT_HUSK;
-	ret = vm_run_prepared(&vm, cfg);
+	stdio_describe(vm.stdio);
+	ret = vm_prepare(&vm, cfg);
+	if (!ret)
+		ret = vm_enter(&vm);
+	terminal_close();
+	log_crlf(false);
 	if (ret)
-		vm_stop(&vm, "start-up failed: %s", strerror(-ret));
-	vm_call_hooks(&vm, VM_HOOK_END);
+		return EXIT_HUSK;
 	end = vm_end_get(&vm);
 	return report_end(cfg, &end);
 }

@@ -191,13 +191,14 @@ static void vcpu_loop(struct vcpu *vcpu)
 
 void vcpu_enter(struct vcpu *vcpu)
 {
+	int (*allowed)(void) = vcpu->vm->vcpu_allowed;
 	int ret;
 
 	vcpu->thread = pthread_self();
 	atomic_store(&vcpu->running, true);
-	ret = vm_call_hooks(vcpu->vm, VM_HOOK_VCPU);
+	ret = allowed ? allowed() : 0;
 	if (ret)
-		vm_stop(vcpu->vm, "vCPU thread could not be set up: %s", strerror(-ret));
+		vm_stop(vcpu->vm, "a vCPU thread is outside of the jail: %s", strerror(-ret));
 	vcpu_loop(vcpu);
 	atomic_store(&vcpu->running, false);
 }

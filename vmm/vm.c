@@ -157,10 +157,8 @@ fail:
 static void *loop_thread(void *arg)
 {
 	struct vm *vm = arg;
-	int ret = vm_call_hooks(vm, VM_HOOK_LOOP);
+	int ret = loop_run(vm->loop);
 
-	if (!ret)
-		ret = loop_run(vm->loop);
 	if (ret)
 		vm_stop(vm, "event loop: %s", strerror(-ret));
 	return NULL;
@@ -209,6 +207,7 @@ void vm_destroy(struct vm *vm)
 		vcpu_destroy(&vm->vcpus[--vm->ncpus]);
 	free(vm->vcpus);
 	free(vm->cpuid);
+	view_free(&vm->view);
 	bus_free(vm->bus);
 	loop_free(vm->loop);
 	if (vm->vm_fd >= 0)
@@ -231,26 +230,6 @@ int vm_add_device(struct vm *vm, struct device *dev)
 		return -ENOSPC;
 	}
 	vm->devices[vm->ndevices++] = dev;
-	return 0;
-}
-
-int vm_add_hook(struct vm *vm, enum vm_hook_when when, vm_hook_fn *fn, void *arg)
-{
-	if (vm->nhooks == VM_MAX_HOOKS)
-		return -ENOSPC;
-	vm->hooks[vm->nhooks++] = (struct vm_hook){ when, fn, arg };
-	return 0;
-}
-
-int vm_call_hooks(struct vm *vm, enum vm_hook_when when)
-{
-	for (unsigned i = 0; i < vm->nhooks; i++) {
-		const struct vm_hook *h = &vm->hooks[i];
-		int ret = h->when == when ? h->fn(vm, h->arg) : 0;
-
-		if (ret && when != VM_HOOK_END)
-			return ret;
-	}
 	return 0;
 }
 

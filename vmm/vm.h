@@ -2,7 +2,7 @@
 /*
  * One virtual machine: all state of a run hangs off struct vm, so that a process may hold two.
  *
- * Life: vm_create(), machine_attach() and the hooks, vm_load(), vm_enter(), vm_end_get().
+ * Life: vm_create(), machine_attach(), vm_load(), vm_enter(), vm_end_get().
  * vm_run() in run.c does all of it. Any thread may end the VM; the first one to do so says why.
  */
 #pragma once
@@ -14,11 +14,13 @@
 #include <stdint.h>
 #include "devices/bus.h"
 #include "vmm/loader.h"
+#include "vmm/view.h"
 
 struct config;
 struct kvm_cpuid2;
 struct kvm_run;
 struct pci_host;
+struct virtio_console;
 struct vm;
 
 enum vm_end_kind {
@@ -46,37 +48,7 @@ struct vcpu {
 	atomic_bool running;	/* set by the thread before its first KVM_RUN */
 };
 
-/* What the program sees as its mounts; filled by the file-view code, written into the FDT. */
-struct init_mount {
-	const char *source;	/* inside the virtio-fs tree */
-	const char *target;
-	bool rw, overlay;
-};
-
-struct init_mounts {
-	const struct init_mount *mount;
-	size_t count;
-};
-
-/* When a hook runs. */
-enum vm_hook_when {
-	VM_HOOK_START,		/* main thread, all set up, no other thread yet (jail: process) */
-	VM_HOOK_VCPU,		/* each vCPU's thread (the first is main), before its first instruction */
-	VM_HOOK_LOOP,		/* the event loop's thread, before it waits for the first event */
-	VM_HOOK_END,		/* main thread, the VM has ended, before husk reports it (terminal) */
-};
-
-/* 0 or -errno after a message; an error ends the start-up. Ignored for VM_HOOK_END. */
-typedef int vm_hook_fn(struct vm *vm, void *arg);
-
-#define VM_MAX_HOOKS	16
-#define VM_MAX_DEVICES	32
-
-struct vm_hook {
-	enum vm_hook_when when;
-	vm_hook_fn *fn;
-	void *arg;
-};
+#define VM_MAX_DEVICES	8	/* on the bus; PCI functions are the host bridge's */
 
 /* A stretch of RAM that becomes a memslot when the guest first touches it. */
 struct mem_chunk {
@@ -105,9 +77,11 @@ struct vm {
 	struct pci_host *pci;			/* where virtio devices plug in */
 	struct device *devices[VM_MAX_DEVICES];	/* for the FDT, reset and release */
 	unsigned ndevices;
-	struct init_mounts mounts;
-	struct vm_hook hooks[VM_MAX_HOOKS];
-	unsigned nhooks;
+	struct virtio_console *console;
+	struct view view;			/* of the host's files, and the mounts */
+	const char *stdio[3];			/* HUSK_STDIO_*: what descriptors 0 to 2 are */
+	/* Asked on each vCPU's thread before its first instruction (the jail); may be NULL. */
+	int (*vcpu_allowed)(void);
 
 	struct kernel_image kernel;
 	uint64_t cr3, fdt_gpa;
@@ -138,8 +112,6 @@ void vm_destroy(struct vm *vm);
 
 /* Register dev for the FDT, reset and release; the VM owns it from here. */
 int vm_add_device(struct vm *vm, struct device *dev);
-int vm_add_hook(struct vm *vm, enum vm_hook_when when, vm_hook_fn *fn, void *arg);
-int vm_call_hooks(struct vm *vm, enum vm_hook_when when);
 
 /* End the VM; the first call counts. Any thread; they return. */
 __attribute__((format(printf, 2, 3)))
@@ -174,6 +146,3 @@ int machine_fdt(struct vm *vm, uint64_t at);
 
 /* machine.c: attach every device of the machine. */
 int machine_attach(struct vm *vm, const struct config *cfg);
-
-/* run.c: do everything; husk's exit code. The caller then leaves by _exit(). */
-int vm_run(const struct config *cfg);

@@ -276,3 +276,17 @@ int fuse_server_add(struct fuse_server *srv, const struct fuse_export *cfg)
 	srv->exports = ex;
 	return 0;
 }
+
+size_t fuse_server_roots(struct fuse_server *srv, bool rw, int *fds, size_t max)
+{
+	size_t n = 0;
+
+	for (const struct export_state *ex = srv->exports; ex; ex = ex->next) {
+		if (ex->rw != rw || !ex->root || ex->root->fds[FD_PATH].fd < 0)
+			continue;
+		if (n < max)
+			fds[n] = ex->root->fds[FD_PATH].fd;
+		n++;
+	}
+	return n;
+}

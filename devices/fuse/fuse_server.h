@@ -53,5 +53,11 @@ void fuse_server_reset(struct fuse_server *srv);
 size_t fuse_handle(struct fuse_server *srv, const struct iovec *in, unsigned nin,
 		   const struct iovec *out, unsigned nout);
 
+/*
+ * O_PATH descriptors of the roots of all exports that are writable (rw) or not, for the jail's
+ * rules. They stay the server's. How many there are; at most max of them are stored.
+ */
+size_t fuse_server_roots(struct fuse_server *srv, bool rw, int *fds, size_t max);
+
 /* The same path rule as for fuse_export.guest. */
 bool fuse_path_valid(const char *path);

@@ -13,6 +13,8 @@
 #include "tests/unit/tap.h"
 #include "vmm/config.h"
 #include "vmm/log.h"
+#include "vmm/run.h"
+#include "vmm/stdio_kind.h"
 #include "vmm/vm.h"
 
 const unsigned char guest_kernel[1], guest_kernel_end[1];
@@ -94,7 +96,7 @@ static struct config config_make(const uint8_t *code, const uint8_t *end)
 {
 	return (struct config){
 		.argv = argv_test, .envp = no_strings, .memory_bytes = 64 << 20, .cpus = 1,
-		.kernel_path = kernel_file(code, end), .quiet = true,
+		.kernel_path = kernel_file(code, end), .quiet = true, .no_jail = true,
 	};
 }
 
@@ -116,6 +118,7 @@ static struct vm_end run_once(const struct config *cfg, bool stop)
 		free(vm);
 		return end;
 	}
+	stdio_describe(vm->stdio);
 	if (!machine_attach(vm, cfg) && !vm_load(vm)) {
 		if (stop)
 			pthread_create(&t, NULL, stopper, vm);
