@@ -279,8 +279,8 @@ static int places_cwd(struct places *p, const struct config *cfg, const struct v
 			return 1;
 	if (!cwd_may_be_shown(env)) {
 		if (!cfg->quiet)
-			fprintf(stderr, "husk: note: the program does not see the current directory, "
-				"%s; -v \"$PWD:$PWD\" shows it\n", env->cwd);
+			fprintf(stderr, "husk: note: the program does not see the current "
+				"directory, %s; -v \"$PWD:$PWD\" shows it\n", env->cwd);
 		return 0;
 	}
 	err = place_add(p, (struct place){ .host = strdup(env->cwd), .guest = strdup(env->cwd) });

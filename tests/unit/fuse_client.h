@@ -104,7 +104,12 @@ static long req_send(struct client *c)
 	return h.error ? h.error : (long)(n - sizeof(h));
 }
 
-#define REPLY(c, type) ({ type r_; memcpy(&r_, (c)->out + sizeof(struct fuse_out_header), sizeof(r_)); r_; })
+#define REPLY(c, type)                                                                             \
+	({                                                                                         \
+		type r_;                                                                           \
+		memcpy(&r_, (c)->out + sizeof(struct fuse_out_header), sizeof(r_));                \
+		r_;                                                                                \
+	})
 
 /* Requests with a body and up to two names; NULL: none. */
 __attribute__((unused))
@@ -121,8 +126,8 @@ static long client_call(struct client *c, uint32_t opcode, uint64_t nodeid, cons
 	return req_send(c);
 }
 
-__attribute__((unused))
-static long client_lookup(struct client *c, uint64_t dir, const char *name, struct fuse_entry_out *e)
+__attribute__((unused)) static long client_lookup(struct client *c, uint64_t dir, const char *name,
+						  struct fuse_entry_out *e)
 {
 	long n = client_call(c, FUSE_LOOKUP, dir, NULL, 0, name, NULL);
 
@@ -146,8 +151,8 @@ static long client_path(struct client *c, const char *path, struct fuse_entry_ou
 	return err;
 }
 
-__attribute__((unused))
-static long client_open(struct client *c, uint32_t opcode, uint64_t node, uint32_t flags, uint64_t *fh)
+__attribute__((unused)) static long client_open(struct client *c, uint32_t opcode, uint64_t node,
+						uint32_t flags, uint64_t *fh)
 {
 	struct fuse_open_in in = { .flags = flags };
 	long n = client_call(c, opcode, node, &in, sizeof(in), NULL, NULL);
@@ -185,9 +190,8 @@ static long client_read(struct client *c, uint64_t node, uint64_t fh, uint64_t o
 	return req_send(c);
 }
 
-__attribute__((unused))
-static long client_write(struct client *c, uint64_t node, uint64_t fh, uint64_t off, const void *data,
-			 uint32_t size)
+__attribute__((unused)) static long client_write(struct client *c, uint64_t node, uint64_t fh,
+						 uint64_t off, const void *data, uint32_t size)
 {
 	struct fuse_write_in in = { .fh = fh, .offset = off, .size = size };
 	long n;
@@ -226,7 +230,7 @@ static void client_forget(struct client *c, uint64_t node, uint64_t n)
 	client_call(c, FUSE_FORGET, node, &in, sizeof(in), NULL, NULL);
 }
 
-/* --- a scratch directory ------------------------------------------------------------------------ */
+/* --- a scratch directory */
 
 static char scratch[64];
 
@@ -258,7 +262,8 @@ static void file_put(const char *path, const char *text, mode_t mode)
 {
 	int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
 
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(fd, mode) < 0) {
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) ||
+	    fchmod(fd, mode) < 0) {
 		perror(path);
 		exit(1);
 	}

@@ -17,7 +17,9 @@ static uint64_t rw, ro;
 
 static void test_names(void)
 {
-	static const char *const bad[] = { "", ".", "..", "a/b", "/", "../outside", "sub/..", "/etc" };
+	static const char *const bad[] = {
+		"", ".", "..", "a/b", "/", "../outside", "sub/..", "/etc"
+	};
 	struct fuse_mkdir_in md = { .mode = 0777 };
 	struct fuse_mknod_in mn = { .mode = S_IFREG | 0666 };
 	struct fuse_rename_in rn = { .newdir = rw };
@@ -81,7 +83,8 @@ static void test_numbers(void)
 	old = e.nodeid;
 	tap_ok(client_getattr(&c, old, &a) == -ESTALE, "a forgotten node is ESTALE");
 	client_lookup(&c, rw, "file", &e);
-	tap_ok(e.nodeid != old && client_getattr(&c, old, &a) == -ESTALE, "also when its number is used again");
+	tap_ok(e.nodeid != old && client_getattr(&c, old, &a) == -ESTALE,
+	       "also when its number is used again");
 	ok = client_lookup(&c, e.nodeid, "x", &e) == -ENOTDIR;
 	client_lookup(&c, rw, "file", &e);
 	for (unsigned i = 1; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -91,7 +94,8 @@ static void test_numbers(void)
 	}
 	tap_ok(ok, "made-up handles are EBADF");
 	client_open(&c, FUSE_OPEN, e.nodeid, O_RDWR, &fh);
-	ok = client_read(&c, rw, fh, 0, 10) == -EBADF && client_release(&c, FUSE_RELEASE, rw, fh) == -EBADF;
+	ok = client_read(&c, rw, fh, 0, 10) == -EBADF &&
+	     client_release(&c, FUSE_RELEASE, rw, fh) == -EBADF;
 	tap_ok(ok, "a handle of another node is EBADF");
 	ok = client_read(&c, e.nodeid, fh, ~0ull, 10) == -EINVAL &&
 	     client_read(&c, e.nodeid, fh, INT64_MAX, 10) == -EINVAL &&
@@ -100,7 +104,8 @@ static void test_numbers(void)
 	tap_ok(ok, "offsets beyond what files have");
 	client_forget(&c, rw, ~0ull);
 	client_forget(&c, FUSE_ROOT_ID, ~0ull);
-	tap_ok(client_lookup(&c, FUSE_ROOT_ID, "rw", &e) == 0 && e.nodeid == rw, "roots cannot be forgotten");
+	tap_ok(client_lookup(&c, FUSE_ROOT_ID, "rw", &e) == 0 && e.nodeid == rw,
+	       "roots cannot be forgotten");
 	client_release(&c, FUSE_RELEASE, e.nodeid, fh);
 }
 
@@ -130,7 +135,8 @@ static void test_lengths(void)
 	req_add(&c, &xa, sizeof(xa));
 	req_add_str(&c, "user.x");
 	tap_ok(req_send(&c) == -EINVAL, "SETXATTR of more than there is");
-	tap_ok(client_call(&c, FUSE_BATCH_FORGET, 0, &bf, sizeof(bf), NULL, NULL) == 0, "BATCH_FORGET of 4 G");
+	tap_ok(client_call(&c, FUSE_BATCH_FORGET, 0, &bf, sizeof(bf), NULL, NULL) == 0,
+	       "BATCH_FORGET of 4 G");
 	req_start(&c, FUSE_GETATTR, rw);
 	req_add(&c, "0123456789abcdef", 16);
 	for (unsigned i = 0; i < 4; i++) {
@@ -140,9 +146,11 @@ static void test_lengths(void)
 		out = (struct iovec){ c.out, 4096 };
 		len = lens[i];
 		memcpy(c.in, &len, 4);
-		tap_ok(fuse_handle(c.srv, &in, 1, &out, 1) == 16, "a header that claims %u bytes", len);
+		tap_ok(fuse_handle(c.srv, &in, 1, &out, 1) == 16, "a header that claims %u bytes",
+		       len);
 	}
-	tap_ok(fuse_handle(c.srv, NULL, 0, NULL, 0) == 0 && fuse_handle(c.srv, &in, 1, NULL, 0) == 0,
+	tap_ok(fuse_handle(c.srv, NULL, 0, NULL, 0) == 0 &&
+		   fuse_handle(c.srv, &in, 1, NULL, 0) == 0,
 	       "no pieces at all");
 	client_release(&c, FUSE_RELEASE, e.nodeid, fh);
 }
@@ -151,21 +159,56 @@ static void test_lengths(void)
 static void test_truncated(void)
 {
 	static const uint32_t op[] = {
-		FUSE_LOOKUP, FUSE_FORGET, FUSE_GETATTR, FUSE_SETATTR, FUSE_READLINK, FUSE_SYMLINK,
-		FUSE_MKNOD, FUSE_MKDIR, FUSE_UNLINK, FUSE_RMDIR, FUSE_RENAME, FUSE_LINK, FUSE_OPEN,
-		FUSE_READ, FUSE_WRITE, FUSE_STATFS, FUSE_RELEASE, FUSE_FSYNC, FUSE_SETXATTR,
-		FUSE_GETXATTR, FUSE_LISTXATTR, FUSE_REMOVEXATTR, FUSE_FLUSH, FUSE_INIT, FUSE_OPENDIR,
-		FUSE_READDIR, FUSE_RELEASEDIR, FUSE_FSYNCDIR, FUSE_ACCESS, FUSE_CREATE,
-		FUSE_INTERRUPT, FUSE_BATCH_FORGET, FUSE_FALLOCATE, FUSE_READDIRPLUS, FUSE_RENAME2,
-		FUSE_LSEEK, FUSE_COPY_FILE_RANGE, FUSE_SYNCFS, HUSK_FUSE_WALK, 4711,
+		FUSE_LOOKUP,
+		FUSE_FORGET,
+		FUSE_GETATTR,
+		FUSE_SETATTR,
+		FUSE_READLINK,
+		FUSE_SYMLINK,
+		FUSE_MKNOD,
+		FUSE_MKDIR,
+		FUSE_UNLINK,
+		FUSE_RMDIR,
+		FUSE_RENAME,
+		FUSE_LINK,
+		FUSE_OPEN,
+		FUSE_READ,
+		FUSE_WRITE,
+		FUSE_STATFS,
+		FUSE_RELEASE,
+		FUSE_FSYNC,
+		FUSE_SETXATTR,
+		FUSE_GETXATTR,
+		FUSE_LISTXATTR,
+		FUSE_REMOVEXATTR,
+		FUSE_FLUSH,
+		FUSE_INIT,
+		FUSE_OPENDIR,
+		FUSE_READDIR,
+		FUSE_RELEASEDIR,
+		FUSE_FSYNCDIR,
+		FUSE_ACCESS,
+		FUSE_CREATE,
+		FUSE_INTERRUPT,
+		FUSE_BATCH_FORGET,
+		FUSE_FALLOCATE,
+		FUSE_READDIRPLUS,
+		FUSE_RENAME2,
+		FUSE_LSEEK,
+		FUSE_COPY_FILE_RANGE,
+		FUSE_SYNCFS,
+		HUSK_FUSE_WALK,
+		4711,
 	};
 	bool ok = true;
 
 	for (unsigned i = 0; i < sizeof(op) / sizeof(op[0]); i++) {
 		for (size_t len = 0; len < 200; len++) {
 			struct fuse_in_header h = { .opcode = op[i], .nodeid = ro, .unique = 77 };
-			char *buf = malloc(len), *reply = malloc(len);	/* exact, for the sanitizer */
-			struct iovec in = { buf, len }, out = { reply, len }, wide = { c.out, 8192 };
+			char *buf = malloc(len),
+			     *reply = malloc(len); /* exact, for the sanitizer */
+			struct iovec in = { buf, len }, out = { reply, len },
+				     wide = { c.out, 8192 };
 
 			h.len = (uint32_t)len;
 			memset(buf, 'a', len);
@@ -183,7 +226,7 @@ static void test_truncated(void)
 	fuse_server_reset(c.srv);
 }
 
-/* --- escapes -------------------------------------------------------------------------------------- */
+/* --- escapes */
 
 static void test_symlinks(void)
 {
@@ -192,8 +235,10 @@ static void test_symlinks(void)
 	struct stat st;
 	uint64_t fh;
 
-	tap_ok(client_lookup(&c, rw, "out", &e) == 0 && S_ISLNK(e.attr.mode), "a symlink outwards is a symlink");
-	tap_ok(client_lookup(&c, e.nodeid, "secret", &f) == -ENOTDIR, "nothing is looked up through it");
+	tap_ok(client_lookup(&c, rw, "out", &e) == 0 && S_ISLNK(e.attr.mode),
+	       "a symlink outwards is a symlink");
+	tap_ok(client_lookup(&c, e.nodeid, "secret", &f) == -ENOTDIR,
+	       "nothing is looked up through it");
 	tap_ok(client_call(&c, FUSE_MKDIR, e.nodeid, &md, sizeof(md), "x", NULL) == -ENOTDIR &&
 	       stat("outside/x", &st) < 0, "nothing is made through it");
 	tap_ok(client_read(&c, e.nodeid, 0, 0, 100) == -ELOOP, "it is not read");
@@ -212,11 +257,13 @@ static atomic_bool stop;
 static void *swap_loop(void *arg)
 {
 	while (!atomic_load(&stop)) {
-		if (rename("dir/swap", "dir/swap-real") < 0 || symlink("../outside", "dir/swap") < 0)
+		if (rename("dir/swap", "dir/swap-real") < 0 ||
+		    symlink("../outside", "dir/swap") < 0)
 			break;
 		if (unlink("dir/swap") < 0 || rename("dir/swap-real", "dir/swap") < 0)
 			break;
-		if (rename("dir/flip", "dir/flip-real") < 0 || symlink("../outside/secret", "dir/flip") < 0)
+		if (rename("dir/flip", "dir/flip-real") < 0 ||
+		    symlink("../outside/secret", "dir/flip") < 0)
 			break;
 		if (unlink("dir/flip") < 0 || rename("dir/flip-real", "dir/flip") < 0)
 			break;
@@ -262,10 +309,12 @@ static void test_swap(void)
 	atomic_store(&stop, true);
 	pthread_join(thread, NULL);
 	file = fopen("outside/secret", "r");
-	tap_ok(file && fgets(text, sizeof(text), file) && strcmp(text, SECRET) == 0, "the file outside is untouched");
+	tap_ok(file && fgets(text, sizeof(text), file) && strcmp(text, SECRET) == 0,
+	       "the file outside is untouched");
 	if (file)
 		fclose(file);
-	tap_ok(leaks == 0 && access("outside/made", F_OK) < 0, "a directory and a file swapped for symlinks: no escape");
+	tap_ok(leaks == 0 && access("outside/made", F_OK) < 0,
+	       "a directory and a file swapped for symlinks: no escape");
 	tap_ok(hits > 0, "and the harmless file was read, %u times", hits);
 }
 
@@ -278,14 +327,16 @@ static void test_replaced(void)
 	client_lookup(&c, rw, "victim", &e);
 	file_put("dir/other", SECRET, 0600);
 	rename("dir/other", "dir/victim");
-	tap_ok(client_read(&c, e.nodeid, 0, 0, 10) == -ESTALE && client_getattr(&c, e.nodeid, &a) == -ESTALE,
+	tap_ok(client_read(&c, e.nodeid, 0, 0, 10) == -ESTALE &&
+		   client_getattr(&c, e.nodeid, &a) == -ESTALE,
 	       "a node whose name has another file is ESTALE");
 	tap_ok(client_lookup(&c, rw, "victim", &f) == 0 && f.nodeid != e.nodeid &&
 	       client_read(&c, f.nodeid, 0, 0, 10) == 10, "looked up again it is another node");
 	client_lookup(&c, rw, "swap", &e);
 	client_lookup(&c, e.nodeid, "secret", &f);
 	rename("dir/swap", "dir/swap-moved");
-	tap_ok(client_read(&c, f.nodeid, 0, 0, 7) == 7 || client_read(&c, f.nodeid, 0, 0, 7) == -ESTALE,
+	tap_ok(client_read(&c, f.nodeid, 0, 0, 7) == 7 ||
+		   client_read(&c, f.nodeid, 0, 0, 7) == -ESTALE,
 	       "a file whose directory moved away is read or ESTALE");
 	rename("dir/swap-moved", "dir/swap");
 }
@@ -311,9 +362,11 @@ static void test_special(void)
 {
 	struct fuse_entry_out e;
 
-	tap_ok(client_lookup(&c, ro, "sock", &e) == -ENOENT && client_lookup(&c, ro, "fifo", &e) == -ENOENT,
+	tap_ok(client_lookup(&c, ro, "sock", &e) == -ENOENT &&
+		   client_lookup(&c, ro, "fifo", &e) == -ENOENT,
 	       "sockets and FIFOs do not exist in a read-only export");
-	tap_ok(client_lookup(&c, rw, "sock", &e) == 0 && client_read(&c, e.nodeid, 0, 0, 1) == -ENXIO,
+	tap_ok(client_lookup(&c, rw, "sock", &e) == 0 &&
+		   client_read(&c, e.nodeid, 0, 0, 1) == -ENXIO,
 	       "in a rw export a socket is seen, not opened");
 }
 
@@ -326,8 +379,9 @@ static void test_hard_link(void)
 
 	client_lookup(&c, rw, "file", &e);
 	client_lookup(&c, ro, "file", &f);
-	tap_ok(e.nodeid != f.nodeid && client_open(&c, FUSE_OPEN, f.nodeid, O_RDWR, &fh) == -EROFS &&
-	       client_call(&c, FUSE_SETATTR, f.nodeid, &in, sizeof(in), NULL, NULL) == -EROFS,
+	tap_ok(e.nodeid != f.nodeid &&
+		   client_open(&c, FUSE_OPEN, f.nodeid, O_RDWR, &fh) == -EROFS &&
+		   client_call(&c, FUSE_SETATTR, f.nodeid, &in, sizeof(in), NULL, NULL) == -EROFS,
 	       "a file in both exports is written through one only");
 }
 
@@ -385,12 +439,13 @@ static void test_few_descriptors(void)
 	}
 	tap_ok(err == -ENFILE && n > 50, "%d files open at once, then ENFILE", n);
 	client_call(&d, FUSE_DESTROY, 0, NULL, 0, NULL, NULL);
-	tap_ok(client_path(&d, "rw/file", &e) == 0 && client_read(&d, e.nodeid, 0, 0, 3) == 3, "and after DESTROY all is well");
+	tap_ok(client_path(&d, "rw/file", &e) == 0 && client_read(&d, e.nodeid, 0, 0, 3) == 3,
+	       "and after DESTROY all is well");
 	fuse_server_free(d.srv);
 	client_free(&d);
 }
 
-/* --- several threads -------------------------------------------------------------------------------- */
+/* --- several threads */
 
 static void *thread_loop(void *arg)
 {
@@ -429,7 +484,7 @@ static void test_threads(void)
 	tap_ok(true, "three threads with resets in between");
 }
 
-/* --- random bytes ------------------------------------------------------------------------------------ */
+/* --- random bytes */
 
 static uint64_t seed = 0x5eed5eed;
 
@@ -441,10 +496,12 @@ static uint64_t rnd(void)
 	return seed;
 }
 
-/* Half plausible: real opcodes, node ids and names come up often, so that the depths are reached. */
+/* Half plausible: real opcodes, node ids and names come up often, to reach the depths. */
 static void fuzz_fill(char *buf, size_t len, const uint64_t *ids, unsigned nids)
 {
-	static const char *const names[] = { "file", "sub", "deep", "leaf", "out", "x", "y", "fifo" };
+	static const char *const names[] = {
+		"file", "sub", "deep", "leaf", "out", "x", "y", "fifo"
+	};
 	struct fuse_in_header h = { .len = (uint32_t)len, .unique = 77 };
 	size_t at = sizeof(h) + rnd() % 24 / 8 * 8;
 
@@ -478,7 +535,8 @@ static void test_fuzz(unsigned count)
 	bool ok = true;
 
 	for (unsigned i = 0; i < count; i++) {
-		size_t len = rnd() % 4 ? 40 + rnd() % 100 : rnd() % 300, room = rnd() % 5 ? 400 : rnd() % 200;
+		size_t len = rnd() % 4 ? 40 + rnd() % 100 : rnd() % 300,
+		       room = rnd() % 5 ? 400 : rnd() % 200;
 		char *in = malloc(len), *out = malloc(room);
 		struct iovec iov[8], oov[8];
 		size_t cut = len ? rnd() % len : 0, ocut = room ? rnd() % room : 0, n;
@@ -518,7 +576,8 @@ static void make_tree(void)
 	dir_put("dir/sub", 0755);
 	dir_put("dir/swap", 0755);
 	file_put("dir/swap/secret", "harmless", 0644);
-	if (symlink("../outside", "dir/out") < 0 || symlink("../outside/secret", "dir/tosecret") < 0 ||
+	if (symlink("../outside", "dir/out") < 0 ||
+	    symlink("../outside/secret", "dir/tosecret") < 0 ||
 	    symlink("../outside/new", "dir/dangling") < 0 || mkfifo("dir/fifo", 0666) < 0 ||
 	    bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
 		exit(1);

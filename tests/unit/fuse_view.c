@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the guest sees of the host: the default view, the current directory's rules, shares, --root. */
+/* What the guest sees of the host: the default view, the current directory, shares, --root. */
 #include "tests/unit/fuse_client.h"
 #include "vmm/view.h"
 #include "vmm/view_cwd.h"
@@ -9,7 +9,9 @@ static char cwd[128], passwd_path[160];
 
 static long view_open(struct view *view, const struct config *cfg, const char *dir)
 {
-	struct view_env env = { .cwd = (char *)(uintptr_t)dir, .home = NULL, .passwd = passwd_path, .uid = 1000 };
+	struct view_env env = {
+		.cwd = (char *)(uintptr_t)dir, .home = NULL, .passwd = passwd_path, .uid = 1000
+	};
 	int err = view_build(view, cfg, &env);
 
 	if (err == 0)
@@ -109,12 +111,15 @@ static void test_default(void)
 
 	tap_ok(view_open(&v, &cfg, cwd) == 0, "the default view");
 	tap_ok(mount_is(&v, 0, "/", false), "the root is the first mount, an overlay");
-	tap_ok(v.nmounts == 2 && mount_is(&v, 1, cwd, false), "a current directory beneath /tmp has its own, read-only");
+	tap_ok(v.nmounts == 2 && mount_is(&v, 1, cwd, false),
+	       "a current directory beneath /tmp has its own, read-only");
 	tap_ok(strcmp(v.workdir, cwd) == 0, "the program starts in it");
 	tap_ok(exists("etc/passwd") && exists("usr/bin"), "system files are there");
-	tap_ok(!exists("etc/shadow") && !exists("etc/gshadow") && !exists("etc/sudoers"), "/etc/shadow is not");
-	tap_ok(!exists("root") && !exists("home") && !exists("var") && !exists("proc") && !exists("dev") &&
-	       !exists("run"), "/root, /home, /var, /proc, /dev, /run are not");
+	tap_ok(!exists("etc/shadow") && !exists("etc/gshadow") && !exists("etc/sudoers"),
+	       "/etc/shadow is not");
+	tap_ok(!exists("root") && !exists("home") && !exists("var") && !exists("proc") &&
+		   !exists("dev") && !exists("run"),
+	       "/root, /home, /var, /proc, /dev, /run are not");
 	count("etc", "shadow");
 	tap_ok(entries > 10 && private_entries == 0 && special_entries == 0 && wanted_entries == 0,
 	       "/etc lists %u entries, none of them private", entries);
@@ -127,24 +132,47 @@ static void test_default(void)
 	count("tmp", NULL);
 	tap_ok(entries == 1, "and has nothing else of the host's");
 	tap_ok(client_path(&c, cwd, &e) == 0 &&
-	       client_create(&c, e.nodeid, "x", O_RDWR, 0600, &e, &(uint64_t){ 0 }) == -EROFS, "nothing is written to it");
+		   client_create(&c, e.nodeid, "x", O_RDWR, 0600, &e, &(uint64_t) { 0 }) == -EROFS,
+	       "nothing is written to it");
 	view_close(&v);
 	cfg.workdir = "/usr";
-	tap_ok(view_open(&v, &cfg, cwd) == 0 && strcmp(v.workdir, "/usr") == 0, "a given workdir is kept");
+	tap_ok(view_open(&v, &cfg, cwd) == 0 && strcmp(v.workdir, "/usr") == 0,
+	       "a given workdir is kept");
 	view_close(&v);
 }
 
 static void test_cwd_rules(void)
 {
 	static const char *const never[] = {
-		"/", "/home", "/root", "/etc", "/etc/ssl/private", "/usr", "/usr/local", "/var", "/tmp",
-		"/proc", "/proc/1", "/sys/kernel", "/dev/shm", "/run", "/bin", "/lib64", "/home/ann",
-		"/srv/people", "/srv/people/bob", "/data/users", "/home/ann/.ssh", "/opt",
-		"/home/ann/p/.gnupg/x", "/home/env",
+		"/",
+		"/home",
+		"/root",
+		"/etc",
+		"/etc/ssl/private",
+		"/usr",
+		"/usr/local",
+		"/var",
+		"/tmp",
+		"/proc",
+		"/proc/1",
+		"/sys/kernel",
+		"/dev/shm",
+		"/run",
+		"/bin",
+		"/lib64",
+		"/home/ann",
+		"/srv/people",
+		"/srv/people/bob",
+		"/data/users",
+		"/home/ann/.ssh",
+		"/opt",
+		"/home/ann/p/.gnupg/x",
+		"/home/env",
 	};
 	static const char *const shown[] = {
-		"/home/ann/proj", "/root/proj", "/srv/people/bob/x/y", "/tmp/build", "/var/www/site",
-		"/data/other", "/home/annex", "/run/user/1000/w", "/work", "/var/lib/daemon",
+		"/home/ann/proj", "/root/proj",	     "/srv/people/bob/x/y", "/tmp/build",
+		"/var/www/site",  "/data/other",     "/home/annex",	    "/run/user/1000/w",
+		"/work",	  "/var/lib/daemon",
 	};
 	struct view_env env = { .home = "/home/env", .passwd = passwd_path, .uid = 1000 };
 
@@ -161,7 +189,8 @@ static void test_cwd_rules(void)
 	tap_ok(!cwd_may_be_shown(&env), "$HOME is not shown");
 	env.home = "/tmp/husk-test-link";
 	unlink(env.home);
-	tap_ok(symlink(cwd, env.home) == 0 && !cwd_may_be_shown(&env), "not by another name either");
+	tap_ok(symlink(cwd, env.home) == 0 && !cwd_may_be_shown(&env),
+	       "not by another name either");
 	unlink(env.home);
 }
 
@@ -171,12 +200,15 @@ static void test_cwd_hidden(void)
 	struct view v;
 
 	view_open(&v, &cfg, "/home/ann");
-	tap_ok(strcmp(v.workdir, "/") == 0 && v.nmounts == 1 && !exists("home"), "a home directory is not shown; start in /");
+	tap_ok(strcmp(v.workdir, "/") == 0 && v.nmounts == 1 && !exists("home"),
+	       "a home directory is not shown; start in /");
 	view_close(&v);
 	view_open(&v, &cfg, "/usr/bin");
-	tap_ok(strcmp(v.workdir, "/usr/bin") == 0 && v.nmounts == 1, "a public system directory is there anyway");
+	tap_ok(strcmp(v.workdir, "/usr/bin") == 0 && v.nmounts == 1,
+	       "a public system directory is there anyway");
 	view_close(&v);
-	tap_ok(view_open(&v, &cfg, NULL) == 0 && strcmp(v.workdir, "/") == 0, "no current directory");
+	tap_ok(view_open(&v, &cfg, NULL) == 0 && strcmp(v.workdir, "/") == 0,
+	       "no current directory");
 	view_close(&v);
 }
 
@@ -195,18 +227,22 @@ static void test_share_errors(void)
 	tap_ok(build_share(&v, "none", "/x", false) == -ENOENT, "a share that does not exist");
 	tap_ok(build_share(&v, "fifo", "/x", false) == -EINVAL, "a share that is a FIFO");
 	tap_ok(build_share(&v, "/proc", "/x", false) == -EXDEV, "a share of /proc");
-	tap_ok(build_share(&v, "share", "x", false) == -EINVAL && build_share(&v, "share", "/a/../b", false) == -EINVAL &&
-	       build_share(&v, "share", "", false) == -EINVAL, "a bad path in the guest");
+	tap_ok(build_share(&v, "share", "x", false) == -EINVAL &&
+		   build_share(&v, "share", "/a/../b", false) == -EINVAL &&
+		   build_share(&v, "share", "", false) == -EINVAL,
+	       "a bad path in the guest");
 	tap_ok(build_share(&v, "share", "/", false) == -EINVAL, "a share at /");
-	tap_ok(build_share(&v, "share", "/etc/passwd/x", false) == -ENOTDIR, "a share beneath a file");
+	tap_ok(build_share(&v, "share", "/etc/passwd/x", false) == -ENOTDIR,
+	       "a share beneath a file");
 }
 
 static void test_shares(void)
 {
 	struct share shares[] = {
-		{ "share", "/data//in/", false }, { "share", "/w", true }, { "share/f", "/w/sub/inner", false },
-		{ "share/f", "/etc/hostname", false }, { "share/f", "/one/file", true },
-		{ "share", "/tmp/s", false }, { "share", "/usr/newdir", false }, { cwd, cwd, true },
+		{ "share", "/data//in/", false },     { "share", "/w", true },
+		{ "share/f", "/w/sub/inner", false }, { "share/f", "/etc/hostname", false },
+		{ "share/f", "/one/file", true },     { "share", "/tmp/s", false },
+		{ "share", "/usr/newdir", false },    { cwd, cwd, true },
 	};
 	struct config cfg = { .quiet = true, .shares = shares, .nshares = 8 };
 	struct fuse_entry_out e, d;
@@ -217,10 +253,13 @@ static void test_shares(void)
 	tap_ok(v.nmounts == 5 && mount_is(&v, 1, "/one/file", true) && mount_is(&v, 2, cwd, true) &&
 	       mount_is(&v, 3, "/tmp/s", false) && mount_is(&v, 4, "/w", true),
 	       "rw shares and those beneath the guest's own directories are mounts");
-	tap_ok(strcmp(v.workdir, cwd) == 0, "a share of the current directory is where the program starts");
-	tap_ok(reads("data/in/f", "shared") && reads("w/f", "shared") && reads("tmp/s/f", "shared") &&
-	       reads("usr/newdir/f", "shared"), "their files");
-	tap_ok(reads("etc/hostname", "shared") && exists("etc/passwd"), "a single file in a directory of the system's");
+	tap_ok(strcmp(v.workdir, cwd) == 0,
+	       "a share of the current directory is where the program starts");
+	tap_ok(reads("data/in/f", "shared") && reads("w/f", "shared") &&
+		   reads("tmp/s/f", "shared") && reads("usr/newdir/f", "shared"),
+	       "their files");
+	tap_ok(reads("etc/hostname", "shared") && exists("etc/passwd"),
+	       "a single file in a directory of the system's");
 	count("etc", "hostname");
 	tap_ok(wanted_entries == 1, "is listed once");
 	count("usr", "newdir");
@@ -232,14 +271,17 @@ static void test_shares(void)
 	       client_create(&c, d.nodeid, "inner", O_RDWR, 0600, &e, &fh) == -EROFS,
 	       "and is not taken away or written");
 	client_path(&c, "w", &d);
-	tap_ok(client_create(&c, d.nodeid, "made", O_RDWR, 0640, &e, &fh) == 0 && access("share/made", F_OK) == 0,
+	tap_ok(client_create(&c, d.nodeid, "made", O_RDWR, 0640, &e, &fh) == 0 &&
+		   access("share/made", F_OK) == 0,
 	       "a rw share is written");
 	client_release(&c, FUSE_RELEASE, e.nodeid, fh);
 	client_path(&c, "data/in", &d);
-	tap_ok(client_create(&c, d.nodeid, "made2", O_RDWR, 0640, &e, &fh) == -EROFS, "a read-only one is not");
+	tap_ok(client_create(&c, d.nodeid, "made2", O_RDWR, 0640, &e, &fh) == -EROFS,
+	       "a read-only one is not");
 	client_path(&c, "one/file", &e);
 	tap_ok(client_open(&c, FUSE_OPEN, e.nodeid, O_RDWR | O_TRUNC, &fh) == 0 &&
-	       client_write(&c, e.nodeid, fh, 0, "SHARED", 6) == 6 && reads("w/f", "SHARED"), "a single file rw");
+		   client_write(&c, e.nodeid, fh, 0, "SHARED", 6) == 6 && reads("w/f", "SHARED"),
+	       "a single file rw");
 	client_release(&c, FUSE_RELEASE, e.nodeid, fh);
 	view_close(&v);
 	shares[1].guest = "/data/in";
@@ -253,16 +295,19 @@ static void test_root(void)
 
 	tap_ok(view_open(&v, &cfg, cwd) == 0 && v.nmounts == 1 && mount_is(&v, 0, "/", false) &&
 	       strcmp(v.workdir, "/") == 0, "--root");
-	tap_ok(reads("etc/shadow", "of the tree") && !exists("usr"), "is the whole tree and nothing else");
+	tap_ok(reads("etc/shadow", "of the tree") && !exists("usr"),
+	       "is the whole tree and nothing else");
 	view_close(&v);
 	cfg.root = "none";
 	tap_ok(view_open(&v, &cfg, cwd) == -ENOENT, "--root that does not exist");
 	cfg.root = "share/f";
 	tap_ok(view_open(&v, &cfg, cwd) < 0, "--root that is a file");
 	cfg.root = "/";
-	tap_ok(view_open(&v, &cfg, cwd) == 0 && strcmp(v.workdir, cwd) == 0 && exists("etc/passwd") &&
-	       exists(cwd), "--root /");
-	tap_ok(!exists("proc") && !exists("sys") && !exists("dev/null"), "without /proc, /sys and devices");
+	tap_ok(view_open(&v, &cfg, cwd) == 0 && strcmp(v.workdir, cwd) == 0 &&
+		   exists("etc/passwd") && exists(cwd),
+	       "--root /");
+	tap_ok(!exists("proc") && !exists("sys") && !exists("dev/null"),
+	       "without /proc, /sys and devices");
 	count("", "proc");
 	tap_ok(wanted_entries == 0 && special_entries == 0, "which are not listed");
 	view_close(&v);

@@ -20,7 +20,10 @@ static uint64_t in_gpa, out_gpa;
 static long fs_send(unsigned q, uint32_t in_len, uint32_t out_len)
 {
 	const struct fake_buf bufs[] = {
-		{ in_gpa, 16 }, { in_gpa + 16, in_len - 16 }, { out_gpa, 16 }, { out_gpa + 16, out_len - 16 },
+		{ in_gpa, 16 },
+		{ in_gpa + 16, in_len - 16 },
+		{ out_gpa, 16 },
+		{ out_gpa + 16, out_len - 16 },
 	};
 	uint32_t id, len;
 	uint16_t head = fake_queue_add(&drv, q, bufs, 2, out_len ? 2 : 0);
@@ -62,9 +65,11 @@ static void test_requests(void)
 	struct fuse_forget_in f = { .nlookup = 1 };
 	struct fuse_entry_out e, again;
 
-	tap_ok(fs_lookup(FUSE_ROOT_ID, "share", &e) == 0 && e.nodeid, "a request is done when the notification returns");
+	tap_ok(fs_lookup(FUSE_ROOT_ID, "share", &e) == 0 && e.nodeid,
+	       "a request is done when the notification returns");
 	tap_ok(fs_lookup(e.nodeid, "file", &e) == 0 && e.attr.size == 8, "and the next");
-	tap_ok(fake_msi_count(bus, FAKE_VECTOR(REQUEST)) == 2, "an interrupt each, when it is wanted");
+	tap_ok(fake_msi_count(bus, FAKE_VECTOR(REQUEST)) == 2,
+	       "an interrupt each, when it is wanted");
 	h.nodeid = e.nodeid;
 	memcpy(fake_ptr(bus, in_gpa, 40), &h, 40);
 	memcpy(fake_ptr(bus, in_gpa + 40, 8), &f, 8);
@@ -101,15 +106,18 @@ static void test_malformed(void)
 	tap_ok(ok, "a request shorter than it says is an error reply");
 	fake_queue_add(&drv, REQUEST, &outside, 1, 0);
 	fake_queue_kick(&drv, REQUEST);
-	tap_ok(fake_status(&drv) & VIRTIO_CONFIG_S_NEEDS_RESET, "a chain outside memory: DEVICE_NEEDS_RESET");
+	tap_ok(fake_status(&drv) & VIRTIO_CONFIG_S_NEEDS_RESET,
+	       "a chain outside memory: DEVICE_NEEDS_RESET");
 	fake_set_reg(&drv, VIRTIO_PCI_COMMON_STATUS, 1, 0);
 	drv_start();
 	fake_queue_publish(&drv, REQUEST, 999);
 	fake_queue_kick(&drv, REQUEST);
-	tap_ok(fake_status(&drv) & VIRTIO_CONFIG_S_NEEDS_RESET, "a head outside the ring: DEVICE_NEEDS_RESET");
+	tap_ok(fake_status(&drv) & VIRTIO_CONFIG_S_NEEDS_RESET,
+	       "a head outside the ring: DEVICE_NEEDS_RESET");
 	fake_set_reg(&drv, VIRTIO_PCI_COMMON_STATUS, 1, 0);
 	drv_start();
-	tap_ok(fs_lookup(FUSE_ROOT_ID, "share", &e) == 0 && !bus->stopped[0], "after a reset all is well");
+	tap_ok(fs_lookup(FUSE_ROOT_ID, "share", &e) == 0 && !bus->stopped[0],
+	       "after a reset all is well");
 }
 
 int main(void)
