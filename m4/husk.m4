@@ -106,10 +106,42 @@ AC_CACHE_CHECK([whether $CC links sanitized programs], [husk_cv_sanitize], [
 	CFLAGS=$husk_save])
 AS_IF([test "$enable_sanitize" = yes || test "$enable_asan" = yes],
 	[AS_IF([test "$husk_cv_sanitize" = no], [AC_MSG_ERROR([$CC has no sanitizers])])])
+dnl gcc's -Wmaybe-uninitialized is wrong about instrumented code.
+AC_CACHE_CHECK([whether $CC knows -Wno-maybe-uninitialized], [husk_cv_wno_maybe], [
+	husk_save=$CFLAGS
+	CFLAGS="$CFLAGS -Werror -Wno-maybe-uninitialized"
+	AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])], [husk_cv_wno_maybe=yes], [husk_cv_wno_maybe=no])
+	CFLAGS=$husk_save])
+AS_IF([test "$husk_cv_wno_maybe" = yes], [husk_san="$husk_san -Wno-maybe-uninitialized"])
 SANITIZE_CFLAGS=
 AS_IF([test "$enable_sanitize" != no && test "$husk_cv_sanitize" = yes], [SANITIZE_CFLAGS=$husk_san])
 ASAN_CFLAGS=$husk_san
 AC_SUBST([SANITIZE_CFLAGS])
 AC_SUBST([ASAN_CFLAGS])
 AM_CONDITIONAL([ASAN_BINARY], [test "$enable_asan" = yes])
+])
+
+dnl A static program that is loaded anywhere (address space randomisation). Distributions' musl-gcc
+dnl knows no -static-pie, so its parts are named one by one; where that does not give a program
+dnl that runs, husk is linked at a fixed address.
+AC_DEFUN([HUSK_STATIC_PIE], [
+AC_ARG_ENABLE([pie], [AS_HELP_STRING([--disable-pie], [link husk at a fixed address])],
+	[], [enable_pie=yes])
+HUSK_STATIC_LDFLAGS=-static
+HUSK_STATIC_END=
+AC_MSG_CHECKING([for static position-independent programs])
+husk_crt=$(dirname "$($MUSL_CC -### -x c /dev/null 2>&1 | tr ' "' '\n\n' | grep 'crt1\.o$' | head -n 1)")
+husk_pie_ld="-nostartfiles -static -Wl,-pie,--no-dynamic-linker,-z,text $husk_crt/rcrt1.o $husk_crt/crti.o $($MUSL_CC -print-file-name=crtbeginS.o)"
+husk_pie_end="$($MUSL_CC -print-file-name=crtendS.o) $husk_crt/crtn.o"
+AS_IF([test "$enable_pie" = no], [husk_pie=no],
+	[husk_pie=no
+	echo 'static int x; static int *volatile p = &x; int main(void) { return *p; }' >conftest.c
+	$MUSL_CC -fPIE $husk_pie_ld conftest.c $husk_pie_end -o conftest$EXEEXT >&AS_MESSAGE_LOG_FD 2>&1 &&
+		./conftest$EXEEXT && husk_pie=yes
+	rm -f conftest*])
+AS_IF([test "$husk_pie" = yes],
+	[HUSK_STATIC_LDFLAGS=$husk_pie_ld; HUSK_STATIC_END=$husk_pie_end])
+AC_MSG_RESULT([$husk_pie])
+AC_SUBST([HUSK_STATIC_LDFLAGS])
+AC_SUBST([HUSK_STATIC_END])
 ])

@@ -45,6 +45,8 @@ tests_unit_virtio_rng_LDADD = $(LIBFDT_LIBS)
 
 test_scripts += tests/cli/help
 
+unit_tests += tests/unit/guest_elf
+tests_unit_guest_elf_SOURCES = tests/unit/guest_elf.c guestkern/proc/elf.c
 # The VMM's own parts, each alone.
 unit_tests += tests/unit/guest_mem
 tests_unit_guest_mem_SOURCES = tests/unit/guest_mem.c vmm/guest_mem.c
@@ -81,3 +83,25 @@ tests_guest_boot_state_CFLAGS = $(AM_CFLAGS)
 tests_guest_boot_state_CCASFLAGS =
 tests_guest_boot_state_LDADD = $(LIBFDT_LIBS)
 vmm/tests_guest_boot_state-jail.$(OBJEXT): vmm/seccomp_filter.h
+
+# The file server, alone and behind its device.
+FUSE_SERVER = tests/unit/fuse_client.h devices/fuse/fuse_export.c devices/fuse/fuse_fd.c \
+	devices/fuse/fuse_host.c devices/fuse/fuse_lookup.c devices/fuse/fuse_msg.c \
+	devices/fuse/fuse_node.c devices/fuse/fuse_ops_attr.c devices/fuse/fuse_ops_dir.c \
+	devices/fuse/fuse_ops_file.c devices/fuse/fuse_ops_open.c devices/fuse/fuse_ops_readdir.c \
+	devices/fuse/fuse_ops_xattr.c devices/fuse/fuse_server.c devices/fuse/fuse_table.c \
+	devices/fuse/fuse_walk.c
+
+unit_tests += tests/unit/fuse_ops
+tests_unit_fuse_ops_SOURCES = tests/unit/fuse_ops.c $(FUSE_SERVER)
+
+unit_tests += tests/unit/fuse_hostile
+tests_unit_fuse_hostile_SOURCES = tests/unit/fuse_hostile.c $(FUSE_SERVER)
+
+unit_tests += tests/unit/fuse_view
+tests_unit_fuse_view_SOURCES = tests/unit/fuse_view.c vmm/view.c vmm/view_cwd.c $(FUSE_SERVER)
+
+unit_tests += tests/unit/virtio_fs
+tests_unit_virtio_fs_SOURCES = tests/unit/virtio_fs.c devices/virtio_fs.c $(FUSE_SERVER) \
+	$(FAKE_VIRTIO)
+tests_unit_virtio_fs_LDADD = $(LIBFDT_LIBS)

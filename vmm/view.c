@@ -197,6 +197,8 @@ static int place_error(const struct place *at, int err)
 		why = "on a file system of the kernel's (proc, sysfs, devices)";
 	else if (err == -ELOOP)
 		why = "the path in the guest goes through a symbolic link";
+	else if (err == -ENOTDIR && !at->guest[1])
+		why = "not a directory";
 	else if (err == -ENOTDIR)
 		why = "the path in the guest goes through a file";
 	fprintf(stderr, "husk: cannot show %s at %s: %s\n", at->host, at->guest, why);
@@ -277,8 +279,8 @@ static int places_cwd(struct places *p, const struct config *cfg, const struct v
 			return 1;
 	if (!cwd_may_be_shown(env)) {
 		if (!cfg->quiet)
-			fprintf(stderr, "husk: note: the program does not see the current directory, "
-				"%s; -v \"$PWD:$PWD\" shows it\n", env->cwd);
+			fprintf(stderr, "husk: note: the program does not see the current "
+				"directory, %s; -v \"$PWD:$PWD\" shows it\n", env->cwd);
 		return 0;
 	}
 	err = place_add(p, (struct place){ .host = strdup(env->cwd), .guest = strdup(env->cwd) });

@@ -21,7 +21,7 @@ static const char *const shared_places[] = {
 	"/", "/home", "/root", "/var", "/tmp", "/var/tmp", "/run", "/mnt", "/media", "/srv",
 };
 
-/* Never they, nor anything beneath: the public part is shown already, the rest is not for guests. */
+/* Never they, nor anything beneath: the public part is shown anyway, the rest is nobody's. */
 static const char *const system_places[] = {
 	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/boot",
 	"/proc", "/sys", "/dev",

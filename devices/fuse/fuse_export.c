@@ -137,7 +137,8 @@ static int place_parent(struct fuse_server *srv, const char *guest, struct fuse_
 }
 
 /* Open what data of a single shared file will need: it has no parent to open it from later. */
-static int root_open_file(struct fuse_server *srv, struct fuse_node *node, const char *host, bool rw)
+static int root_open_file(struct fuse_server *srv, struct fuse_node *node, const char *host,
+			  bool rw)
 {
 	static const enum fd_slot slots[] = { FD_READ, FD_WRITE };
 
@@ -219,8 +220,8 @@ static int add_at_root(struct fuse_server *srv, struct export_state *ex, const c
 	return 0;
 }
 
-static int add_below(struct fuse_server *srv, const struct fuse_export *cfg, struct export_state *ex,
-		     int fd)
+static int add_below(struct fuse_server *srv, const struct fuse_export *cfg,
+		     struct export_state *ex, int fd)
 {
 	char name[HUSK_FUSE_NAME_MAX + 1];
 	struct fuse_node *parent, *node;

@@ -62,7 +62,7 @@ int host_stat(int dirfd, const char *name, struct fuse_stat *st)
 	return 0;
 }
 
-/* Without openat2 (before 5.6): the name is one component, so O_NOFOLLOW says all that is needed. */
+/* Without openat2 (before 5.6): the name is one component, so O_NOFOLLOW says all there is to. */
 int host_openat(struct fuse_server *srv, int dirfd, const char *name, int flags, uint32_t mode)
 {
 	struct open_how how = {
@@ -87,16 +87,12 @@ int host_openat(struct fuse_server *srv, int dirfd, const char *name, int flags,
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int host_chmod(int fd, bool opath, uint32_t mode)
+/* For what cannot be opened; only since 6.6. */
+int host_chmod_path(int fd, uint32_t mode)
 {
 	if (syscall(SYS_fchmodat2, fd, "", mode, AT_EMPTY_PATH) == 0)
 		return 0;
-	/* Before 6.6 only a real descriptor will do. */
-	if (errno != ENOSYS)
-		return -errno;
-	if (opath)
-		return -EOPNOTSUPP;
-	return syscall(SYS_fchmod, fd, mode) < 0 ? -errno : 0;
+	return errno == ENOSYS ? -EOPNOTSUPP : -errno;
 }
 
 static bool fs_is_pseudo(int fd)

@@ -121,7 +121,7 @@ struct fuse_server {
 	char dirbuf[FUSE_DIRBUF_SIZE] __attribute__((aligned(8)));	/* READDIR */
 };
 
-/* --- fuse_msg.c: one request ------------------------------------------------------------------ */
+/* --- fuse_msg.c: one request ----------------------------------------------------------------- */
 
 struct fuse_req {
 	struct fuse_server *srv;
@@ -129,7 +129,7 @@ struct fuse_req {
 	const struct iovec *in, *out;
 	unsigned nin, nout;
 	size_t in_pos, in_end;		/* what is left of the request's body */
-	size_t out_pos, out_end;	/* where the reply's body goes on; out_end is the room's end */
+	size_t out_pos, out_end; /* where the reply's body goes on; out_end is the room's end */
 };
 
 size_t iov_bytes(const struct iovec *iov, unsigned n);
@@ -150,24 +150,24 @@ size_t req_room(const struct fuse_req *req);
 int req_put(struct fuse_req *req, const void *src, size_t len);
 bool name_valid(const char *name, size_t len);
 
-/* --- fuse_table.c ----------------------------------------------------------------------------- */
+/* --- fuse_table.c ---------------------------------------------------------------------------- */
 
 uint64_t id_alloc(struct id_table *t, void *obj);	/* 0: full */
 void *id_get(const struct id_table *t, uint64_t id);	/* NULL: no such id */
 void id_free(struct id_table *t, uint64_t id);
 
-/* --- fuse_host.c: calls on the host, no state but the device table ------------------------------ */
+/* --- fuse_host.c: calls on the host, no state but the device table --------------------------- */
 
 /* statx(2); name "" is the descriptor itself. Symlinks and automounts are not followed. */
 int host_stat(int dirfd, const char *name, struct fuse_stat *st);
 /* Open one checked component of dirfd without following anything. */
 int host_openat(struct fuse_server *srv, int dirfd, const char *name, int flags, uint32_t mode);
-int host_chmod(int fd, bool opath, uint32_t mode);
+int host_chmod_path(int fd, uint32_t mode);		/* fd: O_PATH */
 /* Is dev shown to guests? fd: any descriptor on it or, with name, the directory it is in. */
 bool dev_visible(struct fuse_server *srv, uint64_t dev, int fd, const char *name);
 uint64_t dev_ino(struct fuse_server *srv, uint64_t dev, uint64_t ino);
 
-/* --- fuse_fd.c: descriptors of nodes ------------------------------------------------------------ */
+/* --- fuse_fd.c: descriptors of nodes --------------------------------------------------------- */
 
 /* A descriptor of the node, pinned until fd_put(); or -errno (-ESTALE: not found by its name). */
 int fd_get(struct fuse_server *srv, struct fuse_node *node, enum fd_slot slot);
@@ -181,7 +181,7 @@ int fd_reserve(struct fuse_server *srv);
 void fd_close_all(struct fuse_server *srv, struct fuse_node *node);
 int fd_open_child(struct fuse_server *srv, int dirfd, const char *name, int flags, uint32_t mode);
 
-/* --- fuse_node.c -------------------------------------------------------------------------------- */
+/* --- fuse_node.c ----------------------------------------------------------------------------- */
 
 int node_table_init(struct fuse_server *srv);
 struct fuse_node *node_by_id(struct fuse_server *srv, uint64_t id);
@@ -190,8 +190,8 @@ struct fuse_node *node_find(struct fuse_server *srv, const struct export_state *
 /* Known or new node for what st says is at (parent, name). Not referenced. NULL: no memory. */
 struct fuse_node *node_obtain(struct fuse_server *srv, struct fuse_node *parent, const char *name,
 			      const struct fuse_stat *st);
-struct fuse_node *node_new(struct fuse_server *srv, struct export_state *ex, struct fuse_node *parent,
-			   const char *name, const struct fuse_stat *st);
+struct fuse_node *node_new(struct fuse_server *srv, struct export_state *ex,
+			   struct fuse_node *parent, const char *name, const struct fuse_stat *st);
 int node_place(struct fuse_server *srv, struct fuse_node *node, struct fuse_node *parent,
 	       const char *name);
 void node_unhash(struct fuse_server *srv, struct fuse_node *node);
@@ -202,18 +202,19 @@ bool node_same(const struct fuse_node *node, const struct fuse_stat *st);
 bool node_is_dir(const struct fuse_node *node);
 
 uint64_t handle_new(struct fuse_server *srv, struct fuse_node *node, bool readable, bool writable);
-struct fuse_open_file *handle_get(struct fuse_server *srv, uint64_t fh, const struct fuse_node *node);
+struct fuse_open_file *handle_get(struct fuse_server *srv, uint64_t fh,
+				  const struct fuse_node *node);
 void handle_close(struct fuse_server *srv, uint64_t fh);
 
-/* --- fuse_lookup.c ------------------------------------------------------------------------------ */
+/* --- fuse_lookup.c --------------------------------------------------------------------------- */
 
 /* Find name in dir. 0 with *out and *st, -ENOENT when it does not exist for the guest. */
 int dir_lookup(struct fuse_server *srv, struct fuse_node *dir, const char *name,
 	       struct fuse_node **out, struct fuse_stat *st);
 struct fuse_node *dir_graft(const struct fuse_node *dir, const char *name);
 /* May the guest know of this object of the export? dirfd, name: where it is. */
-bool export_shows(struct fuse_server *srv, const struct export_state *ex, const struct fuse_stat *st,
-		  int dirfd, const char *name);
+bool export_shows(struct fuse_server *srv, const struct export_state *ex,
+		  const struct fuse_stat *st, int dirfd, const char *name);
 int node_stat(struct fuse_server *srv, struct fuse_node *node, struct fuse_stat *st);
 long node_readlink(struct fuse_server *srv, struct fuse_node *node, char *buf, size_t size);
 void attr_fill(struct fuse_server *srv, struct fuse_node *node, const struct fuse_stat *st,
@@ -222,11 +223,12 @@ void attr_fill(struct fuse_server *srv, struct fuse_node *node, const struct fus
 void entry_fill(struct fuse_server *srv, struct fuse_node *node, const struct fuse_stat *st,
 		struct fuse_entry_out *entry);
 void entry_negative(const struct fuse_node *dir, struct fuse_entry_out *entry);
+int node_chmod(struct fuse_server *srv, struct fuse_node *node, uint32_t mode);
 uint32_t node_valid_s(const struct fuse_node *node);
 /* Look up what was just made and reply with its entry. */
 int req_put_entry(struct fuse_req *req, struct fuse_node *dir, const char *name);
 
-/* --- operations ---------------------------------------------------------------------------------- */
+/* --- operations ------------------------------------------------------------------------------ */
 
 /* The request's node, or NULL. */
 struct fuse_node *req_node(const struct fuse_req *req);

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool export_shows(struct fuse_server *srv, const struct export_state *ex, const struct fuse_stat *st,
-		  int dirfd, const char *name)
+bool export_shows(struct fuse_server *srv, const struct export_state *ex,
+		  const struct fuse_stat *st, int dirfd, const char *name)
 {
 	switch (st->mode & S_IFMT) {
 	case S_IFREG:

@@ -101,8 +101,8 @@ struct fuse_node *node_by_id(struct fuse_server *srv, uint64_t id)
 }
 
 /* With one reference. ex NULL: a synthetic node, not in the hash. */
-struct fuse_node *node_new(struct fuse_server *srv, struct export_state *ex, struct fuse_node *parent,
-			   const char *name, const struct fuse_stat *st)
+struct fuse_node *node_new(struct fuse_server *srv, struct export_state *ex,
+			   struct fuse_node *parent, const char *name, const struct fuse_stat *st)
 {
 	struct fuse_node *node = calloc(1, sizeof(*node));
 
@@ -232,7 +232,8 @@ uint64_t handle_new(struct fuse_server *srv, struct fuse_node *node, bool readab
 	return fh;
 }
 
-struct fuse_open_file *handle_get(struct fuse_server *srv, uint64_t fh, const struct fuse_node *node)
+struct fuse_open_file *handle_get(struct fuse_server *srv, uint64_t fh,
+				  const struct fuse_node *node)
 {
 	struct fuse_open_file *file = id_get(&srv->handles, fh);
 

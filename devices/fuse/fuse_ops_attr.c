@@ -54,7 +54,8 @@ static int set_size(struct fuse_server *srv, struct fuse_node *node, uint64_t si
 	return err;
 }
 
-static struct timespec set_time(uint32_t valid, uint32_t set, uint32_t now, uint64_t sec, uint32_t nsec)
+static struct timespec set_time(uint32_t valid, uint32_t set, uint32_t now, uint64_t sec,
+				uint32_t nsec)
 {
 	struct timespec ts = { .tv_nsec = UTIME_OMIT };
 
@@ -96,6 +97,31 @@ static uint32_t mode_allowed(const struct fuse_node *node, uint32_t mode)
 	return mode & (node_is_dir(node) ? 03777u : 01777u);
 }
 
+/* By a real descriptor where there is one, for old kernels have no other way. */
+int node_chmod(struct fuse_server *srv, struct fuse_node *node, uint32_t mode)
+{
+	enum fd_slot slot = FD_READ;
+	int fd, err;
+
+	if (S_ISLNK(node->mode))
+		return -EOPNOTSUPP;
+	if (node->fds[FD_WRITE].fd >= 0)
+		slot = FD_WRITE;
+	fd = fd_get(srv, node, slot);
+	if (fd == -EACCES || fd == -ENXIO) {
+		slot = FD_PATH;
+		fd = fd_get(srv, node, slot);
+	}
+	if (fd < 0)
+		return fd;
+	if (slot == FD_PATH)
+		err = host_chmod_path(fd, mode);
+	else
+		err = fchmod(fd, mode) < 0 ? -errno : 0;
+	fd_put(srv, node, slot);
+	return err;
+}
+
 static int node_setattr(struct fuse_server *srv, struct fuse_node *node,
 			const struct fuse_setattr_in *in)
 {
@@ -108,16 +134,15 @@ static int node_setattr(struct fuse_server *srv, struct fuse_node *node,
 		if (err < 0)
 			return err;
 	}
-	if (!(in->valid & (times | FATTR_MODE | FATTR_UID | FATTR_GID)))
-		return 0;
+	if (in->valid & FATTR_MODE)
+		err = node_chmod(srv, node, mode_allowed(node, in->mode));
+	if (err < 0 || !(in->valid & (times | FATTR_UID | FATTR_GID)))
+		return err;
 	fd = fd_get_any(srv, node, &slot);
 	if (fd < 0)
 		return fd;
 	if (in->valid & (FATTR_UID | FATTR_GID))
 		err = set_owner(fd, in);
-	if (err == 0 && (in->valid & FATTR_MODE))
-		err = S_ISLNK(node->mode) ? -EOPNOTSUPP :
-		      host_chmod(fd, slot == FD_PATH, mode_allowed(node, in->mode));
 	if (err == 0 && (in->valid & times))
 		err = set_times(fd, slot, in);
 	fd_put(srv, node, slot);

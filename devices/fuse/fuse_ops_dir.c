@@ -53,7 +53,8 @@ static int make_begin(struct fuse_req *req, struct fuse_node **dir, char *name, 
  * End of such a request. The server's umask must not bite: the client has applied the program's.
  * rc and errno are those of the call that made it.
  */
-static int make_end(struct fuse_req *req, struct fuse_node *dir, const char *name, int rc, uint32_t mode)
+static int make_end(struct fuse_req *req, struct fuse_node *dir, const char *name, int rc,
+		    uint32_t mode)
 {
 	struct fuse_server *srv = req->srv;
 	int err = rc < 0 ? -errno : 0;
@@ -61,17 +62,12 @@ static int make_end(struct fuse_req *req, struct fuse_node *dir, const char *nam
 	if (err == 0 && (mode & srv->umask)) {
 		struct fuse_node *node;
 		struct fuse_stat st;
-		enum fd_slot slot;
-		int fd;
 
 		err = dir_lookup(srv, dir, name, &node, &st);
 		if (err == 0) {
-			fd = fd_get_any(srv, node, &slot);
-			mode |= st.mode & S_ISGID;	/* a directory inherits it */
-			err = fd < 0 ? fd : host_chmod(fd, slot == FD_PATH, mode);
-			if (fd >= 0)
-				fd_put(srv, node, slot);
-			/* An old host kernel cannot: it stays as the umask made it. */
+			/* A directory inherits setgid. */
+			err = node_chmod(srv, node, mode | (st.mode & S_ISGID));
+			/* An old host kernel cannot, for a FIFO: it stays as the umask made it. */
 			if (err == -EOPNOTSUPP)
 				err = 0;
 			node_put(srv, node);

@@ -35,47 +35,49 @@ static int op_nothing(struct fuse_req *req)
 	return 0;
 }
 
+#define IN(name) sizeof(struct fuse_##name##_in)
+#define OUT(name) sizeof(struct fuse_##name##_out)
+
 static const struct fuse_op ops[] = {
 	[FUSE_LOOKUP]		= OP(op_lookup, 2, ENTRY),
 	[FUSE_FORGET]		= { op_forget, 0, 0, true },
-	[FUSE_GETATTR]		= OP(op_getattr, sizeof(struct fuse_getattr_in), sizeof(struct fuse_attr_out)),
-	[FUSE_SETATTR]		= OP(op_setattr, sizeof(struct fuse_setattr_in), sizeof(struct fuse_attr_out)),
+	[FUSE_GETATTR]		= OP(op_getattr, IN(getattr), OUT(attr)),
+	[FUSE_SETATTR]		= OP(op_setattr, IN(setattr), OUT(attr)),
 	[FUSE_READLINK]		= OP(op_readlink, 0, 0),
 	[FUSE_SYMLINK]		= OP(op_symlink, 4, ENTRY),
-	[FUSE_MKNOD]		= OP(op_mknod, sizeof(struct fuse_mknod_in), ENTRY),
-	[FUSE_MKDIR]		= OP(op_mkdir, sizeof(struct fuse_mkdir_in), ENTRY),
+	[FUSE_MKNOD]		= OP(op_mknod, IN(mknod), ENTRY),
+	[FUSE_MKDIR]		= OP(op_mkdir, IN(mkdir), ENTRY),
 	[FUSE_UNLINK]		= OP(op_unlink, 2, 0),
 	[FUSE_RMDIR]		= OP(op_rmdir, 2, 0),
-	[FUSE_RENAME]		= OP(op_rename, sizeof(struct fuse_rename_in), 0),
-	[FUSE_LINK]		= OP(op_link, sizeof(struct fuse_link_in), ENTRY),
-	[FUSE_OPEN]		= OP(op_open, sizeof(struct fuse_open_in), sizeof(struct fuse_open_out)),
-	[FUSE_READ]		= OP(op_read, sizeof(struct fuse_read_in), 0),
-	[FUSE_WRITE]		= OP(op_write, sizeof(struct fuse_write_in), sizeof(struct fuse_write_out)),
-	[FUSE_STATFS]		= OP(op_statfs, 0, sizeof(struct fuse_statfs_out)),
-	[FUSE_RELEASE]		= OP(op_release, sizeof(struct fuse_release_in), 0),
-	[FUSE_FSYNC]		= OP(op_fsync, sizeof(struct fuse_fsync_in), 0),
+	[FUSE_RENAME]		= OP(op_rename, IN(rename), 0),
+	[FUSE_LINK]		= OP(op_link, IN(link), ENTRY),
+	[FUSE_OPEN]		= OP(op_open, IN(open), OUT(open)),
+	[FUSE_READ]		= OP(op_read, IN(read), 0),
+	[FUSE_WRITE]		= OP(op_write, IN(write), OUT(write)),
+	[FUSE_STATFS]		= OP(op_statfs, 0, OUT(statfs)),
+	[FUSE_RELEASE]		= OP(op_release, IN(release), 0),
+	[FUSE_FSYNC]		= OP(op_fsync, IN(fsync), 0),
 	[FUSE_SETXATTR]		= OP(op_setxattr, FUSE_COMPAT_SETXATTR_IN_SIZE, 0),
-	[FUSE_GETXATTR]		= OP(op_getxattr, sizeof(struct fuse_getxattr_in), 0),
-	[FUSE_LISTXATTR]	= OP(op_listxattr, sizeof(struct fuse_getxattr_in), 0),
+	[FUSE_GETXATTR]		= OP(op_getxattr, IN(getxattr), 0),
+	[FUSE_LISTXATTR]	= OP(op_listxattr, IN(getxattr), 0),
 	[FUSE_REMOVEXATTR]	= OP(op_removexattr, 2, 0),
-	[FUSE_FLUSH]		= OP(op_flush, sizeof(struct fuse_flush_in), 0),
+	[FUSE_FLUSH]		= OP(op_flush, IN(flush), 0),
 	[FUSE_INIT]		= OP(op_init, 16, FUSE_COMPAT_22_INIT_OUT_SIZE),
-	[FUSE_OPENDIR]		= OP(op_opendir, sizeof(struct fuse_open_in), sizeof(struct fuse_open_out)),
-	[FUSE_READDIR]		= OP(op_readdir, sizeof(struct fuse_read_in), 0),
-	[FUSE_RELEASEDIR]	= OP(op_release, sizeof(struct fuse_release_in), 0),
-	[FUSE_FSYNCDIR]		= OP(op_fsync, sizeof(struct fuse_fsync_in), 0),
-	[FUSE_ACCESS]		= OP(op_access, sizeof(struct fuse_access_in), 0),
-	[FUSE_CREATE]		= OP(op_create, sizeof(struct fuse_create_in), ENTRY + sizeof(struct fuse_open_out)),
+	[FUSE_OPENDIR]		= OP(op_opendir, IN(open), OUT(open)),
+	[FUSE_READDIR]		= OP(op_readdir, IN(read), 0),
+	[FUSE_RELEASEDIR]	= OP(op_release, IN(release), 0),
+	[FUSE_FSYNCDIR]		= OP(op_fsync, IN(fsync), 0),
+	[FUSE_ACCESS]		= OP(op_access, IN(access), 0),
+	[FUSE_CREATE]		= OP(op_create, IN(create), ENTRY + OUT(open)),
 	[FUSE_INTERRUPT]	= { op_nothing, 0, 0, true },
 	[FUSE_DESTROY]		= OP(op_destroy, 0, 0),
 	[FUSE_BATCH_FORGET]	= { op_batch_forget, 0, 0, true },
-	[FUSE_FALLOCATE]	= OP(op_fallocate, sizeof(struct fuse_fallocate_in), 0),
-	[FUSE_READDIRPLUS]	= OP(op_readdirplus, sizeof(struct fuse_read_in), 0),
-	[FUSE_RENAME2]		= OP(op_rename2, sizeof(struct fuse_rename2_in), 0),
-	[FUSE_LSEEK]		= OP(op_lseek, sizeof(struct fuse_lseek_in), sizeof(struct fuse_lseek_out)),
-	[FUSE_COPY_FILE_RANGE]	= OP(op_copy_file_range, sizeof(struct fuse_copy_file_range_in),
-				     sizeof(struct fuse_write_out)),
-	[FUSE_SYNCFS]		= OP(op_syncfs, sizeof(struct fuse_syncfs_in), 0),
+	[FUSE_FALLOCATE]	= OP(op_fallocate, IN(fallocate), 0),
+	[FUSE_READDIRPLUS]	= OP(op_readdirplus, IN(read), 0),
+	[FUSE_RENAME2]		= OP(op_rename2, IN(rename2), 0),
+	[FUSE_LSEEK]		= OP(op_lseek, IN(lseek), OUT(lseek)),
+	[FUSE_COPY_FILE_RANGE]	= OP(op_copy_file_range, IN(copy_file_range), OUT(write)),
+	[FUSE_SYNCFS]		= OP(op_syncfs, IN(syncfs), 0),
 };
 
 static const struct fuse_op walk_op = OP(op_walk, sizeof(struct husk_fuse_walk_in),
@@ -180,7 +182,7 @@ size_t fuse_handle(struct fuse_server *srv, const struct iovec *in, unsigned nin
 	const struct fuse_op *op;
 	int err;
 
-	/* Without a header there is no telling whether a reply is awaited: answer if there is room. */
+	/* Without a header there is no telling if a reply is awaited: answer if there is room. */
 	if (iov_gather(in, nin, 0, &req.h, sizeof(req.h)) != sizeof(req.h))
 		req.h = (struct fuse_in_header){ 0 };
 	op = op_find(req.h.opcode);

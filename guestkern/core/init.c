@@ -18,7 +18,9 @@
 #include "proc/signal_send.h"
 #include "proc/signo.h"
 #include <linux/errno.h>
+#include <linux/fcntl.h>
 #include <linux/limits.h>
+#include <linux/stat.h>
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -113,6 +115,22 @@ static void identity_set(const struct fdt *fdt, int node, struct process *proc)
 	proc->exit_signal = SIGCHLD;
 }
 
+static int cwd_set(struct process *proc, const char *path)
+{
+	struct dentry *dentry;
+	int ret = path_lookup(AT_FDCWD, path, true, &dentry);
+
+	if (ret)
+		return ret;
+	if (!dentry->inode || !S_ISDIR(dentry->inode->mode)) {
+		dentry_put(dentry);
+		return dentry->inode ? -ENOTDIR : -ENOENT;
+	}
+	dentry_put(proc->fs->cwd);
+	proc->fs->cwd = dentry;
+	return 0;
+}
+
 static void files_set(const struct fdt *fdt, int node, struct process *proc)
 {
 	const char *cwd = fdt_str(fdt, node, HUSK_FDT_CWD);
@@ -126,7 +144,7 @@ static void files_set(const struct fdt *fdt, int node, struct process *proc)
 	if (cwd && *cwd) {
 		ret = vfs_make_path(cwd, 0755, proc->cred.uid, proc->cred.gid);
 		if (!ret || ret == -EEXIST)
-			ret = vfs_chdir(cwd);
+			ret = cwd_set(proc, cwd);
 		if (ret) {
 			klog("cannot change to %s: error %d", cwd, -ret);
 			system_exit(HUSK_EXIT_EXEC, (unsigned)-ret);

@@ -69,8 +69,12 @@ static void regs_print(const struct regs *r)
 static void panic_header(const char *where, int line, const char *fmt, va_list ap)
 {
 	static char text[256];
+	static bool again;
 	struct task *task = current;
 
+	if (again)		/* the panic's own output faults */
+		system_exit(HUSK_EXIT_PANIC, 0);
+	again = true;
 	vsnprintf(text, sizeof(text), fmt, ap);
 	if (where)
 		klog("guest kernel panic: %s (%s:%d)", text, where, line);

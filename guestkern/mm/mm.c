@@ -4,6 +4,7 @@
 #include "mm/kmalloc.h"
 #include "mm/pgtable.h"
 #include "proc/patch.h"
+#include "proc/task.h"
 #include "mm/uaccess.h"
 #include "core/print.h"
 #include "core/string.h"
@@ -337,4 +338,25 @@ struct mm *mm_fork(struct mm *old)
 fail:
 	mm_put(mm);
 	return NULL;
+}
+
+/* Pages [index, index + n) of a file vanish (truncate, punched hole): from every address space. */
+void mm_unmap_inode(struct inode *inode, u64 index, u64 n)
+{
+	struct process *p;
+	struct vma *vma;
+
+	list_for_each(p, &process_list, all_link) {
+		if (!p->mm)
+			continue;
+		list_for_each(vma, &p->mm->vmas, link) {
+			u64 pages = (vma->end - vma->start) >> PAGE_SHIFT;
+			u64 from = MAX(index, vma->pgoff), to = MIN(index + n, vma->pgoff + pages);
+
+			if (vma->inode != inode || index + n < index || from >= to)
+				continue;
+			pgtable_unmap(p->mm, vma->start + ((from - vma->pgoff) << PAGE_SHIFT),
+				      vma->start + ((to - vma->pgoff) << PAGE_SHIFT));
+		}
+	}
 }

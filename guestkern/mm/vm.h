@@ -6,6 +6,7 @@
 #include "mm/page.h"
 
 struct file;
+struct inode;
 struct regs;
 
 #define VM_READ		0x01
@@ -67,6 +68,8 @@ u64 mm_find_gap(struct mm *mm, u64 len, u64 align, u64 below);	/* top-down; 0: n
  * address or -errno.
  */
 s64 mm_mmap(struct mm *mm, u64 addr, u64 len, int prot, int flags, struct file *file, u64 off);
+
+void mm_unmap_inode(struct inode *inode, u64 index, u64 n);
 
 /* A page fault at addr: 0, or the signal it becomes (SIGSEGV, SIGBUS) with *code set. */
 int mm_fault(struct mm *mm, u64 addr, u64 err, int *code);
