@@ -18,7 +18,7 @@
 #include "vmm/log.h"
 #include "vmm/vm.h"
 
-#define FIRST_CHUNK_BYTES	(64ull << 20)
+#define FIRST_CHUNK_BYTES	(32ull << 20)
 #define CHUNK_GROWTH		4
 #define CHUNK_MAX_BYTES		(4ull << 30)
 
