@@ -40,7 +40,8 @@ int guest_mem_init(struct guest_mem *mem, uint64_t size)
 	int ret;
 
 	memset(mem, 0, sizeof(*mem));
-	if (size < GUEST_MEM_MIN || size % GUEST_MEM_ALIGN || size > HUSK_DIRECT_MAX - HUSK_HOLE_END)
+	if (size < GUEST_MEM_MIN || size % GUEST_MEM_ALIGN ||
+	    size > HUSK_DIRECT_MAX - HUSK_HOLE_END)
 		return -EINVAL;
 	ret = guest_mem_map(mem, 0, low);
 	if (!ret && size > low)
@@ -59,7 +60,7 @@ void guest_mem_free(struct guest_mem *mem)
 
 /*
  * From the kernel image up. Measured where each first touch of a page costs an exit (kvm_pvm, us
- * from start to end of a guest that touches 400 KiB of text, 128 KiB of data and n pages behind it):
+ * from start to end of a guest that touches 400 KiB of text, 128 KiB of data and n pages behind):
  * with n = 150, none 2574, from 8 MiB 2574, from 4 MiB (data) 1498, from here 1338, everything
  * 1646; with n = 600, 5694, 5811, 1564, 1376, 2057. A guest that touches next to nothing pays 200
  * for the two pages that hold its kernel. The boot tables below are a few pages that we write.

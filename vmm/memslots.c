@@ -57,7 +57,7 @@ int memslots_create(struct vm *vm)
 			if (size > r->size - at)
 				size = r->size - at;
 			assert(n < VM_MAX_CHUNKS);
-			vm->chunk[n] = (struct mem_chunk){ r->base + at, size, r->host + at, false };
+			vm->chunk[n] = (struct mem_chunk){ r->base + at, size, r->host + at, 0 };
 			at += size;
 			total += size;
 			size = total * (CHUNK_GROWTH - 1);

@@ -33,7 +33,7 @@ tiny_state:
 	lea	0x1000(%rsi), %rcx		/* the test stored 0x1000 + n in block n */
 	cmp	%rcx, %rax
 	jne	1f
-	inc	%ebx				/* 6: data is writable and the direct map shows the same page */
+	inc	%ebx				/* 6: data is writable, also in the direct map */
 	movabs	$HUSK_KERNEL_DATA + 0x10, %rax
 	movl	$0x12345678, (%rax)
 	movabs	$HUSK_DIRECT_MAP + HUSK_KERNEL_DATA_PHYS + 0x10, %rax
