@@ -52,6 +52,10 @@ static int kvm_open(struct vm *vm)
 	if (vm->kvm_fd < 0)
 		return kvm_open_error(errno);
 	version = ioctl(vm->kvm_fd, KVM_GET_API_VERSION, 0);
+	if (version < 0) {
+		husk_err("/dev/kvm is not KVM: %s", strerror(errno));
+		return -ENODEV;
+	}
 	if (version != KVM_API_VERSION) {
 		husk_err("/dev/kvm speaks API version %d, husk needs %d: update the host kernel",
 			 version, KVM_API_VERSION);
