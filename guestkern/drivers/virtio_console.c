@@ -258,12 +258,13 @@ static long out_piece(struct out_port *port, const void *buf, size_t len)
 
 long console_write(unsigned n, const void *buf, size_t len)
 {
-	struct out_port *port = &out_port[n];
+	struct out_port *port;
 	size_t done = 0;
 	long ret = 0;
 
 	if (n >= PORTS)
 		return -ENODEV;
+	port = &out_port[n];
 	while (done < len) {
 		if (!port->busy) {
 			ret = out_ensure(n, len - done);
