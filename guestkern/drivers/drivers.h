@@ -37,6 +37,8 @@ bool console_readable(void);		/* data or end of input at hand; asks the host if 
 struct wait_queue *console_read_queue(void);
 /* Bytes written, -EPIPE when the host's end is closed. Returns when the host has taken the bytes. */
 long console_write(unsigned port, const void *buf, size_t len);
+/* Never sleeps (terminal echo, from an interrupt): bytes queued for the host, 0 if no buffer is free. */
+size_t console_write_nowait(unsigned port, const void *buf, size_t len);
 /* The terminal's size changed; called with the kernel lock from the control queue. */
 void console_on_resize(void (*fn)(u16 rows, u16 cols));
 /* Bytes arriving while a tty is attached (line discipline); NULL: back to console_read(). */

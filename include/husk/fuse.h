@@ -17,10 +17,10 @@
  * - st_ino is unique over the whole tree. Node ids carry their generation: one that was forgotten
  *   is never used again for another file; using it is -ESTALE.
  * - umask: the client applies it (FUSE_DONT_MASK is not offered). The server's own does not bite.
- * - O_APPEND is the client's: writes go where `offset` says. O_DSYNC and
- *   O_SYNC in fuse_write_in.flags are honoured for that write.
+ * - O_APPEND is the client's: writes go where `offset` says. O_DSYNC and O_SYNC in
+ *   fuse_write_in.flags are honoured for that write.
  * - Files of read-only exports keep their bits; what writes to them is -EROFS. Sockets, FIFOs and
- *   device nodes do not exist, except that rw exports list FIFOs and sockets, which cannot be opened.
+ *   device nodes do not exist, except that rw exports show FIFOs and sockets, not to be opened.
  * - setuid and setgid bits that the guest sets on files are dropped.
  * - Names in rw exports change under the guest's feet; in all others nothing is expected to
  *   change. Hence entry_valid and attr_valid.
@@ -50,9 +50,10 @@
  *   missing		the last entry has nodeid 0 (negative, entry_valid counts)
  *   not a directory	the last entry is it; whether components are left over says if it is ENOTDIR
  *   symlink		the last entry is it; target_len bytes of its text follow the entries
+ *			(0 when they do not fit: READLINK)
  *   path used up	count = number of components
  *   error		`error` = -errno of the component after the `count` that follow
- *   reply full		fewer entries than components although the last is a directory: go on from it
+ *   reply full		fewer entries than components though the last is a directory: go on from it
  *
  * An error in the first component is the error of the whole request.
  *
