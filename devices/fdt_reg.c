@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devicetree nodes of platform devices, by libfdt's sequential writer. */
+/* Devicetree nodes of platform devices, by libfdt. */
 #include "devices/fdt_reg.h"
 
 #include <errno.h>
@@ -8,29 +8,22 @@
 
 static int fdt_errno(int ret)
 {
-	return ret >= 0 ? 0 : ret == -FDT_ERR_NOSPACE ? -E2BIG : -EINVAL;
+	return ret >= 0 ? 0 : ret == -FDT_ERR_NOSPACE ? -ENOSPC : -EINVAL;
 }
 
-int fdt_begin_device(void *fdt, const char *name, const char *compatible, uint64_t base,
-		     uint64_t size)
+int fdt_add_device(void *fdt, int parent, const char *name, const char *compatible, uint64_t base,
+		   uint64_t size)
 {
 	fdt64_t reg[2] = { cpu_to_fdt64(base), cpu_to_fdt64(size) };
 	char full[48];
-	int ret;
+	int node, ret;
 
 	snprintf(full, sizeof(full), "%s@%llx", name, (unsigned long long)base);
-	ret = fdt_begin_node(fdt, full);
-	if (!ret)
-		ret = fdt_property_string(fdt, "compatible", compatible);
-	if (!ret)
-		ret = fdt_property(fdt, "reg", reg, sizeof(reg));
-	return fdt_errno(ret);
-}
-
-int fdt_simple_node(void *fdt, const char *name, const char *compatible, uint64_t base,
-		    uint64_t size)
-{
-	int ret = fdt_begin_device(fdt, name, compatible, base, size);
-
-	return ret ? ret : fdt_errno(fdt_end_node(fdt));
+	node = fdt_add_subnode(fdt, parent, full);
+	if (node < 0)
+		return fdt_errno(node);
+	ret = fdt_setprop(fdt, node, "reg", reg, sizeof(reg));
+	if (ret >= 0)
+		ret = fdt_setprop_string(fdt, node, "compatible", compatible);
+	return ret < 0 ? fdt_errno(ret) : node;
 }

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* Open NAME@base with compatible and reg; the caller may add properties, then closes it. */
-int fdt_begin_device(void *fdt, const char *name, const char *compatible, uint64_t base,
-		     uint64_t size);
-/* The same, closed. Both: 0, -E2BIG when the devicetree is full, or -EINVAL. */
-int fdt_simple_node(void *fdt, const char *name, const char *compatible, uint64_t base,
-		    uint64_t size);
+/*
+ * Add NAME@base with compatible and reg below parent. The node, -ENOSPC when the devicetree is
+ * full, or -EINVAL.
+ */
+int fdt_add_device(void *fdt, int parent, const char *name, const char *compatible, uint64_t base,
+		   uint64_t size);

@@ -52,8 +52,10 @@ static void pm_timer_reset(struct device *dev)
 
 static int pm_timer_fdt(struct device *dev, void *fdt, int parent)
 {
-	return fdt_simple_node(fdt, "pm-timer", HUSK_FDT_PM_TIMER, HUSK_PM_TIMER_MMIO,
-			       PM_TIMER_BYTES);
+	int node = fdt_add_device(fdt, parent, "pm-timer", HUSK_FDT_PM_TIMER, HUSK_PM_TIMER_MMIO,
+				  PM_TIMER_BYTES);
+
+	return node < 0 ? node : 0;
 }
 
 static void pm_timer_release(struct device *dev)

@@ -262,12 +262,11 @@ static void serial_reset(struct device *dev)
 
 static int serial_fdt(struct device *dev, void *fdt, int parent)
 {
-	int ret = fdt_begin_device(fdt, "serial", "ns16550a", HUSK_SERIAL_MMIO, SERIAL_REGS);
+	int node = fdt_add_device(fdt, parent, "serial", "ns16550a", HUSK_SERIAL_MMIO, SERIAL_REGS);
 
-	if (!ret && (fdt_property_u32(fdt, "clock-frequency", SERIAL_CLOCK_HZ) ||
-		     fdt_end_node(fdt)))
-		ret = -E2BIG;
-	return ret;
+	if (node < 0)
+		return node;
+	return fdt_setprop_u32(fdt, node, "clock-frequency", SERIAL_CLOCK_HZ) < 0 ? -ENOSPC : 0;
 }
 
 static void serial_release(struct device *dev)

@@ -6,7 +6,6 @@
 #include "devices/system.h"
 
 #include <errno.h>
-#include <libfdt.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -55,7 +54,10 @@ static void system_reset(struct device *dev)
 
 static int system_fdt(struct device *dev, void *fdt, int parent)
 {
-	return fdt_simple_node(fdt, "system", HUSK_FDT_SYSTEM, HUSK_SYSTEM_MMIO, SYSTEM_BYTES);
+	int node = fdt_add_device(fdt, parent, "system", HUSK_FDT_SYSTEM, HUSK_SYSTEM_MMIO,
+				  SYSTEM_BYTES);
+
+	return node < 0 ? node : 0;
 }
 
 static void system_release(struct device *dev)

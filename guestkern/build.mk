@@ -9,16 +9,16 @@
 #   husk.elf           the same, stripped: what husk embeds
 
 GUEST_WARN = $(WARN_CFLAGS)
-GUEST_CPPFLAGS = -I$(srcdir)/guestkern -I$(srcdir)/include -I. -D__HUSK_GUEST__ \
-	-DVDSO_FILE='"guestkern/vdso/vdso.so"' \
+GUEST_INCLUDES = -I$(srcdir)/guestkern -I$(srcdir)/include -I. \
 	-nostdinc -isystem $(GUEST_INCLUDE) -idirafter uapi
+GUEST_CPPFLAGS = $(GUEST_INCLUDES) -D__HUSK_GUEST__ -DVDSO_FILE='"guestkern/vdso/vdso.so"'
 GUEST_CFLAGS = -O2 -g -ffreestanding -mno-red-zone -mgeneral-regs-only -fno-stack-protector -fPIE \
 	-fvisibility=hidden -fno-jump-tables -fno-strict-aliasing -fno-asynchronous-unwind-tables \
 	-fcf-protection=none -fno-omit-frame-pointer $(GUEST_WARN)
 GUEST_LDFLAGS = -static -no-pie -nostdlib -Wl,--build-id=none -Wl,-z,max-page-size=4096 \
 	-Wl,-z,noexecstack -Wl,--no-warn-rwx-segments
-VDSO_CFLAGS = -O2 -g -ffreestanding -fno-stack-protector -fPIC -fno-strict-aliasing \
-	-fcf-protection=none $(GUEST_WARN)
+VDSO_CFLAGS = -O2 -g -ffreestanding -fno-stack-protector -fPIC -fvisibility=hidden \
+	-fno-strict-aliasing -fcf-protection=none $(GUEST_WARN)
 VDSO_LDFLAGS = -shared -nostdlib -Wl,-soname=linux-vdso.so.1 -Wl,--hash-style=both \
 	-Wl,-z,max-page-size=4096 -Wl,--build-id=none -Wl,-z,noexecstack
 
@@ -48,12 +48,12 @@ guestkern/obj/%.o: guestkern/%.S
 
 $(vdso_objects): guestkern/obj/%.o: guestkern/%.c
 	@$(MKDIR_P) $(@D)
-	$(guest_cc_v)$(GUEST_CC) $(GUEST_CPPFLAGS) $(VDSO_CFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(guest_cc_v)$(GUEST_CC) $(GUEST_INCLUDES) $(VDSO_CFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 guestkern/vdso/vdso.so: $(vdso_objects) $(vdso_ld)
 	@$(MKDIR_P) $(@D)
 	$(guest_cc_v)$(GUEST_CC) $(VDSO_LDFLAGS) $(vdso_ld:%=-Wl,-T,%) -o $@.tmp $(vdso_objects)
-	$(AM_V_at)$(STRIP) --strip-debug -o $@ $@.tmp && rm -f $@.tmp
+	$(AM_V_at)$(STRIP) --strip-all -o $@ $@.tmp && rm -f $@.tmp
 
 # One of them embeds the vDSO.
 if GUEST_VDSO

@@ -1,4 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
+
+GUEST_SOURCES += guestkern/drivers/serial.c guestkern/drivers/virtio.c guestkern/drivers/virtq.c \
+	guestkern/drivers/virtio_fs.c guestkern/drivers/virtio_console.c \
+	guestkern/drivers/virtio_rng.c guestkern/drivers/chacha20.c
+GUEST_SOURCES += guestkern/fs/fusefs_req.c guestkern/fs/fusefs_inode.c guestkern/fs/fusefs_name.c \
+	guestkern/fs/fusefs_walk.c guestkern/fs/fusefs_dir.c guestkern/fs/fusefs_file.c \
+	guestkern/fs/fusefs_io.c guestkern/fs/fusefs_xattr.c
+
 # The guest kernel, in the order of docs/tour.md.
 
 GUEST_SOURCES += guestkern/nucleus/nucleus.S guestkern/nucleus/entry.S guestkern/nucleus/percpu.c

@@ -106,6 +106,13 @@ AC_CACHE_CHECK([whether $CC links sanitized programs], [husk_cv_sanitize], [
 	CFLAGS=$husk_save])
 AS_IF([test "$enable_sanitize" = yes || test "$enable_asan" = yes],
 	[AS_IF([test "$husk_cv_sanitize" = no], [AC_MSG_ERROR([$CC has no sanitizers])])])
+dnl gcc's -Wmaybe-uninitialized is wrong about instrumented code.
+AC_CACHE_CHECK([whether $CC knows -Wno-maybe-uninitialized], [husk_cv_wno_maybe], [
+	husk_save=$CFLAGS
+	CFLAGS="$CFLAGS -Werror -Wno-maybe-uninitialized"
+	AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])], [husk_cv_wno_maybe=yes], [husk_cv_wno_maybe=no])
+	CFLAGS=$husk_save])
+AS_IF([test "$husk_cv_wno_maybe" = yes], [husk_san="$husk_san -Wno-maybe-uninitialized"])
 SANITIZE_CFLAGS=
 AS_IF([test "$enable_sanitize" != no && test "$husk_cv_sanitize" = yes], [SANITIZE_CFLAGS=$husk_san])
 ASAN_CFLAGS=$husk_san

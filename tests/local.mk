@@ -1,5 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
+unit_tests += tests/unit/guest_string
+tests_unit_guest_string_SOURCES = tests/unit/guest_string.c
+unit_tests += tests/unit/guest_print
+tests_unit_guest_print_SOURCES = tests/unit/guest_print.c
+unit_tests += tests/unit/guest_fdt
+tests_unit_guest_fdt_SOURCES = tests/unit/guest_fdt.c guestkern/core/fdt.c
+tests_unit_guest_fdt_LDADD = $(LIBFDT_LIBS)
+unit_tests += tests/unit/guest_time
+tests_unit_guest_time_SOURCES = tests/unit/guest_time.c
+unit_tests += tests/unit/guest_random
+tests_unit_guest_random_SOURCES = tests/unit/guest_random.c
+unit_tests += tests/unit/guest_virtio
+tests_unit_guest_virtio_SOURCES = tests/unit/guest_virtio.c
 unit_tests += tests/unit/options
 tests_unit_options_SOURCES = tests/unit/options.c vmm/options.c vmm/config.c vmm/config_json.c vmm/cli_parse.c
 tests_unit_options_LDADD = $(LIBJANSSON_LIBS)
@@ -47,6 +60,42 @@ test_scripts += tests/cli/help
 
 unit_tests += tests/unit/guest_elf
 tests_unit_guest_elf_SOURCES = tests/unit/guest_elf.c guestkern/proc/elf.c
+# The VMM's own parts, each alone.
+unit_tests += tests/unit/guest_mem
+tests_unit_guest_mem_SOURCES = tests/unit/guest_mem.c vmm/guest_mem.c
+
+unit_tests += tests/unit/loader
+tests_unit_loader_SOURCES = tests/unit/loader.c vmm/loader.c vmm/guest_mem.c
+
+unit_tests += tests/unit/bus
+tests_unit_bus_SOURCES = tests/unit/bus.c vmm/bus.c
+
+unit_tests += tests/unit/loop
+tests_unit_loop_SOURCES = tests/unit/loop.c vmm/loop.c
+
+unit_tests += tests/unit/machine_fdt
+tests_unit_machine_fdt_SOURCES = tests/unit/machine_fdt.c vmm/machine_fdt.c vmm/guest_mem.c \
+	vmm/log.c vmm/terminal.c devices/fdt_reg.c
+tests_unit_machine_fdt_LDADD = $(LIBFDT_LIBS)
+
+unit_tests += tests/unit/serial
+tests_unit_serial_SOURCES = tests/unit/serial.c tests/unit/bus_stub.h devices/serial.c devices/fdt_reg.c
+tests_unit_serial_LDADD = $(LIBFDT_LIBS)
+
+unit_tests += tests/unit/pm_timer
+tests_unit_pm_timer_SOURCES = tests/unit/pm_timer.c tests/unit/bus_stub.h devices/pm_timer.c \
+	devices/system.c devices/fdt_reg.c
+tests_unit_pm_timer_LDADD = $(LIBFDT_LIBS)
+
+# Tiny guests on the real KVM, with all of the VMM but its command line.
+vm_tests += tests/guest/boot_state
+check_PROGRAMS += tests/guest/boot_state
+tests_guest_boot_state_SOURCES = tests/guest/boot_state.c tests/guest/tiny.S $(VM_SOURCES) \
+	$(DEVICE_SOURCES) vmm/terminal.c vmm/signals.c vmm/jail.c
+tests_guest_boot_state_CFLAGS = $(AM_CFLAGS)
+tests_guest_boot_state_CCASFLAGS =
+tests_guest_boot_state_LDADD = $(LIBFDT_LIBS)
+vmm/tests_guest_boot_state-jail.$(OBJEXT): vmm/seccomp_filter.h
 
 # The file server, alone and behind its device.
 FUSE_SERVER = tests/unit/fuse_client.h devices/fuse/fuse_export.c devices/fuse/fuse_fd.c \

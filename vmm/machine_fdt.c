@@ -215,7 +215,7 @@ static int root_put(struct vm *vm, void *fdt)
 }
 
 /* Room for all but strings that users choose the length of; a guess that only costs time if wrong. */
-#define FDT_BASE_BYTES	4096u
+#define FDT_BASE_BYTES	6144u	/* with four PCI functions */
 #define FDT_DEVICE_BYTES 512u
 #define FDT_CPU_BYTES	96u
 #define FDT_MOUNT_BYTES	256u
@@ -239,6 +239,7 @@ static uint64_t size_guess(const struct vm *vm)
 	return n + strings_bytes(vm->cfg->argv) + strings_bytes(vm->cfg->envp);
 }
 
+/* Our own part in one go by the sequential writer; devices then add their nodes to the root. */
 static int fdt_write(struct vm *vm, void *fdt, int size)
 {
 	int ret = fdt_create(fdt, size);
@@ -247,6 +248,14 @@ static int fdt_write(struct vm *vm, void *fdt, int size)
 		ret = fdt_finish_reservemap(fdt);
 	if (!ret)
 		ret = root_put(vm, fdt);
+	if (!ret)
+		ret = chosen_put(vm, fdt);
+	if (!ret)
+		ret = fdt_end_node(fdt);
+	if (!ret)
+		ret = fdt_finish(fdt);
+	if (!ret)
+		ret = fdt_open_into(fdt, fdt, size);
 	ret = fdt_ret(ret);
 	for (unsigned i = 0; i < vm->ndevices && !ret; i++) {
 		struct device *dev = vm->devices[i];
@@ -254,13 +263,7 @@ static int fdt_write(struct vm *vm, void *fdt, int size)
 		if (dev->ops->fdt)
 			ret = dev->ops->fdt(dev, fdt, 0);
 	}
-	if (!ret)
-		ret = fdt_ret(chosen_put(vm, fdt));
-	if (!ret)
-		ret = fdt_ret(fdt_end_node(fdt));
-	if (!ret)
-		ret = fdt_ret(fdt_finish(fdt));
-	return ret;
+	return ret == -ENOSPC ? -E2BIG : ret;
 }
 
 int machine_fdt(struct vm *vm, uint64_t at)

@@ -158,7 +158,7 @@ static int jail_start(struct vm *vm, const struct config *cfg)
 		ret = jail_enter_process();
 	if (ret)
 		husk_err("cannot enter the jail: %s", strerror(-ret));
-	else if (*jail_notes())
+	else if (*jail_notes() && !cfg->no_jail)
 		husk_warn("note: weaker jail on this host: %s", jail_notes());
 	vm->vcpu_allowed = jail_enter_vcpu;
 	return ret;

@@ -39,8 +39,6 @@ void tty_disassociate(struct process *proc);
 /* Referenced file behind fd in any table, or NULL; *cloexec (if not NULL) is the descriptor flag. */
 struct file *files_lookup(struct files *files, int fd, bool *cloexec);
 int files_next(struct files *files, int fd);		/* lowest open descriptor >= fd, or -1 */
-/* Dentry without a parent or name for a nameless file's inode (takes its own reference to it). */
-struct dentry *dentry_new_anon(struct inode *inode);
 const char *file_label(const struct file *file);	/* as given to file_new_anon(), or NULL */
 int fd_close(int fd);					/* current's table: 0 or -EBADF */
 extern struct list mount_list;				/* struct mount, in mount order */

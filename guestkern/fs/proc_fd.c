@@ -65,7 +65,7 @@ static int fd_follow(const struct pseudo *self, struct dentry **target)
 		dentry_get(file->dentry);
 		*target = file->dentry;
 	} else {
-		*target = dentry_new_anon(file->inode);
+		*target = dentry_new_anon(file->inode, "anon_inode");
 	}
 	file_put(file);
 	return *target ? 0 : -ENOMEM;

@@ -16,7 +16,9 @@
 
 static int dev_fdt(struct device *dev, void *fdt, int parent)
 {
-	return fdt_simple_node(fdt, "thing", "husk,thing", 0xfe00a000, 0x1000);
+	int node = fdt_add_device(fdt, parent, "thing", "husk,thing", 0xfe00a000, 0x1000);
+
+	return node < 0 ? node : 0;
 }
 
 static int dev_fdt_fail(struct device *dev, void *fdt, int parent)
