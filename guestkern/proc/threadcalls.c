@@ -100,6 +100,17 @@ long sys_rseq(u64 area, u32 len, int flags, u32 sig)
 	return -ENOSYS;
 }
 
+/* No family is there, as in a kernel built without networking; programs know how to do without. */
+long sys_socket(int family, int type, int protocol)
+{
+	return -EAFNOSUPPORT;
+}
+
+long sys_socketpair(int family, int type, int protocol, u64 fds)
+{
+	return -EAFNOSUPPORT;
+}
+
 /* On one vCPU every system call orders memory for all threads. */
 long sys_membarrier(int cmd, u32 flags, int cpu)
 {
