@@ -1,5 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
+unit_tests += tests/unit/guest_string
+tests_unit_guest_string_SOURCES = tests/unit/guest_string.c
+unit_tests += tests/unit/guest_print
+tests_unit_guest_print_SOURCES = tests/unit/guest_print.c
+unit_tests += tests/unit/guest_fdt
+tests_unit_guest_fdt_SOURCES = tests/unit/guest_fdt.c guestkern/core/fdt.c
+tests_unit_guest_fdt_LDADD = $(LIBFDT_LIBS)
+unit_tests += tests/unit/guest_time
+tests_unit_guest_time_SOURCES = tests/unit/guest_time.c
+unit_tests += tests/unit/guest_random
+tests_unit_guest_random_SOURCES = tests/unit/guest_random.c
+unit_tests += tests/unit/guest_virtio
+tests_unit_guest_virtio_SOURCES = tests/unit/guest_virtio.c
 unit_tests += tests/unit/options
 tests_unit_options_SOURCES = tests/unit/options.c vmm/options.c vmm/config.c vmm/config_json.c vmm/cli_parse.c
 tests_unit_options_LDADD = $(LIBJANSSON_LIBS)
@@ -97,6 +110,9 @@ tests_unit_fuse_ops_SOURCES = tests/unit/fuse_ops.c $(FUSE_SERVER)
 
 unit_tests += tests/unit/fuse_hostile
 tests_unit_fuse_hostile_SOURCES = tests/unit/fuse_hostile.c $(FUSE_SERVER)
+
+unit_tests += tests/unit/fuse_kernel
+tests_unit_fuse_kernel_SOURCES = tests/unit/fuse_kernel.c $(FUSE_SERVER)
 
 unit_tests += tests/unit/fuse_view
 tests_unit_fuse_view_SOURCES = tests/unit/fuse_view.c vmm/view.c vmm/view_cwd.c $(FUSE_SERVER)

@@ -130,10 +130,8 @@ static int landlock_prepare(const int *ro_fds, size_t n_ro, const int *rw_fds, s
 int jail_prepare(const struct config *cfg, const int *ro_fds, size_t n_ro, const int *rw_fds, size_t n_rw)
 {
 	jail.off = cfg->no_jail;
-	if (jail.off) {
-		note_add("--no-jail");
+	if (jail.off)
 		return 0;
-	}
 #ifdef __SANITIZE_ADDRESS__
 	/* The sanitizer's own files and system calls are none of ours to allow. */
 	jail.off = true;

@@ -23,5 +23,5 @@ int jail_enter_process(void);
 /* A vCPU thread asks whether it may run its guest: 0, or -EPERM outside of a jail that should be. */
 int jail_enter_vcpu(void);
 
-/* What this host could not do ("no Landlock"), for the log; "" when all is in place. */
+/* What this host could not do ("no Landlock"), for the log; "" if nothing, or with --no-jail. */
 const char *jail_notes(void);

@@ -7,10 +7,12 @@
  *    of husk offer VERSION_1; drivers ask for bits that husk's device has), no notify offsets;
  *  - neighbouring fields go out in one 8-byte store, which the device takes field by field in
  *    ascending order: select and feature word; status and queue_select; size, vector and enable;
+ *  - all status bits go out together, with the select of the first queue. DRIVER_OK is thus there
+ *    before the queues, which husk's devices allow: a queue counts from its enable on;
  *  - no reset: the VMM starts a device in that state; no MSI-X until somebody really waits.
  *
- * That is 1 (features; 2 with low bits) + 5 a queue (select with status, three addresses, enable)
- * + 1 (DRIVER_OK): 7 accesses for virtio-fs, whose request queue is the only one used.
+ * That is 1 (features; 2 with low bits) and 5 for each queue (status and select, three addresses,
+ * enable): 6 accesses for virtio-fs, whose request queue is the only one used.
  */
 #include <linux/errno.h>
 #include <linux/pci_regs.h>
@@ -24,7 +26,8 @@
 #include "husk/fdt.h"
 #include "husk/layout.h"
 
-#define MSIX_ENTRY	0		/* the one entry that all interrupts of a device share */
+#define MSIX_QUEUES	0		/* MSI-X entry that all queues share */
+#define MSIX_CONFIG	1		/* for configuration changes */
 #define CAP_LIMIT	48		/* capabilities that fit in configuration space */
 
 bool virtio_find(const struct fdt *fdt, u32 id, struct virtio_dev *vd)
@@ -65,15 +68,8 @@ void virtio_start(struct virtio_dev *vd, u32 features_low)
 		mmio_write32(common + VIRTIO_PCI_COMMON_GF, features_low);
 	/* Word 1 in the select, and the word in the field behind it, where bit 32 is VERSION_1's. */
 	mmio_write64(common + VIRTIO_PCI_COMMON_GFSELECT, 1 | 1ull << VIRTIO_F_VERSION_1);
-	/* The status goes out with the select of the first queue. */
 	vd->status = VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER |
-		     VIRTIO_CONFIG_S_FEATURES_OK;
-}
-
-void virtio_ready(struct virtio_dev *vd)
-{
-	vd->status |= VIRTIO_CONFIG_S_DRIVER_OK;
-	virtio_write_select(vd, vd->selected);
+		     VIRTIO_CONFIG_S_FEATURES_OK | VIRTIO_CONFIG_S_DRIVER_OK;
 }
 
 bool virtio_broken(struct virtio_dev *vd)
@@ -82,18 +78,22 @@ bool virtio_broken(struct virtio_dev *vd)
 	       VIRTIO_CONFIG_S_NEEDS_RESET;
 }
 
-/* One interrupt for everything: say so to all who might mean it. */
-static void virtio_interrupt(void *arg)
+static void virtio_queue_interrupt(void *arg)
 {
 	struct virtio_dev *vd = arg;
 
-	if (vd->on_config)
-		vd->on_config(vd);
 	for (struct virtq *vq = vd->queues; vq; vq = vq->next) {
 		if (vq->on_interrupt)
 			vq->on_interrupt(vq);
 		wake_all(&vq->wq);
 	}
+}
+
+static void virtio_config_interrupt(void *arg)
+{
+	struct virtio_dev *vd = arg;
+
+	vd->on_config(vd);
 }
 
 /* Offset of a capability in configuration space, or 0 (PCI Local Bus 3.0, section 6.7). */
@@ -111,48 +111,55 @@ static u8 pci_find_cap(const u8 *config, u8 id)
 	return 0;
 }
 
-/* Entry 0 of the MSI-X table to a vector of ours, then the function's enable bit. */
+/* The function's own switch; messages need bus mastering besides, and decoding stays on. */
 static int virtio_enable_msix(struct virtio_dev *vd)
 {
 	u8 *config = mmio_map(HUSK_ECAM_BASE + vd->ecam, PAGE_SIZE);
-	u8 *entry = vd->bar + HUSK_VIRTIO_MSIX + MSIX_ENTRY * PCI_MSIX_ENTRY_SIZE;
 	u8 cap = config ? pci_find_cap(config, PCI_CAP_ID_MSIX) : 0;
-	int vector;
 
 	if (!cap)
 		return -ENODEV;
-	vector = irq_request(virtio_interrupt, vd);
-	if (vector < 0)
-		return vector;
-	mmio_write64(entry + PCI_MSIX_ENTRY_LOWER_ADDR, MSI_ADDRESS);
-	mmio_write64(entry + PCI_MSIX_ENTRY_DATA, (u32)vector);	/* vector control 0: not masked */
 	mmio_write16(config + cap + PCI_MSIX_FLAGS, PCI_MSIX_FLAGS_ENABLE);
-	/* Memory decoding stays on; messages need bus mastering. */
 	mmio_write16(config + PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
-	vd->msix = true;
+	return 0;
+}
+
+/* Have fn called for an entry of the MSI-X table, which starts out masked. */
+static int virtio_set_entry(struct virtio_dev *vd, unsigned entry, void (*fn)(void *arg))
+{
+	u8 *at = vd->bar + HUSK_VIRTIO_MSIX + entry * PCI_MSIX_ENTRY_SIZE;
+	int ret = vd->msix_entries ? 0 : virtio_enable_msix(vd);
+
+	if (!ret)
+		ret = irq_request(fn, vd);
+	if (ret < 0) {
+		klog("virtio device at ECAM 0x%x: no interrupt: error %d", vd->ecam, -ret);
+		return ret;
+	}
+	mmio_write64(at + PCI_MSIX_ENTRY_LOWER_ADDR, MSI_ADDRESS);
+	mmio_write64(at + PCI_MSIX_ENTRY_DATA, (u32)ret);	/* vector control 0: not masked */
+	vd->msix_entries |= 1u << entry;
 	return 0;
 }
 
 int virtio_use_msix(struct virtio_dev *vd)
 {
-	int ret;
-
-	if (vd->msix)
+	if (vd->msix_entries & 1u << MSIX_QUEUES)
 		return 0;
-	ret = virtio_enable_msix(vd);
-	if (ret < 0)
-		klog("virtio device at ECAM 0x%x: no interrupt: error %d", vd->ecam, -ret);
-	return ret;
+	return virtio_set_entry(vd, MSIX_QUEUES, virtio_queue_interrupt);
 }
 
 int virtio_config_irq(struct virtio_dev *vd, void (*fn)(struct virtio_dev *vd))
 {
-	int ret = virtio_use_msix(vd);
+	int ret;
 
+	vd->on_config = fn;
+	if (vd->msix_entries & 1u << MSIX_CONFIG)
+		return 0;
+	ret = virtio_set_entry(vd, MSIX_CONFIG, virtio_config_interrupt);
 	if (ret < 0)
 		return ret;
-	vd->on_config = fn;
-	vd->config_vector = MSIX_ENTRY;
-	mmio_write16(vd->bar + HUSK_VIRTIO_COMMON + VIRTIO_PCI_COMMON_MSIX, MSIX_ENTRY);
+	vd->config_vector = MSIX_CONFIG;
+	virtio_write_select(vd, vd->selected);
 	return 0;
 }

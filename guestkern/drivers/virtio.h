@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Virtio 1.x over PCI, the driver's side, for devices that the FDT describes (husk/fdt.h). A
- * device costs nothing until its driver calls virtio_start(); queues are set up one by one, also
- * after virtio_ready(). All under the kernel lock.
+ * device costs nothing until its driver calls virtio_start() and sets up the first queue; others
+ * follow when they are needed. All under the kernel lock.
  */
 #pragma once
 
@@ -20,10 +20,10 @@ struct virtq;
 struct virtio_dev {
 	u8 *bar;			/* registers; NULL: there is no such device */
 	u32 ecam;			/* offset of its configuration space in the ECAM window */
-	u8 status;			/* device status as written last */
+	u8 status;			/* device status; goes out with queue_select */
 	u16 selected;			/* queue_select as written last */
 	u16 config_vector;		/* MSI-X entry for configuration changes, or none */
-	bool msix;			/* entry 0 is set up; all queues share it */
+	u8 msix_entries;		/* bit n: entry n of the MSI-X table is set up */
 	struct virtq *queues;
 	void (*on_config)(struct virtio_dev *vd);	/* configuration changed */
 };
@@ -44,12 +44,12 @@ struct virtq {
 
 /* Find the device with this virtio id; false: there is none. Touches no register. */
 bool virtio_find(const struct fdt *fdt, u32 id, struct virtio_dev *vd);
-/* Driver found, features accepted (VIRTIO_F_VERSION_1 and the low 32 bits given). */
+/* Accept features: VIRTIO_F_VERSION_1 and the low 32 bits given. */
 void virtio_start(struct virtio_dev *vd, u32 features_low);
 /* Set up queue `index` with `size` entries (a power of two up to 256). NULL: no memory. */
 struct virtq *virtq_setup(struct virtio_dev *vd, u16 index, u16 size);
-void virtio_ready(struct virtio_dev *vd);	/* DRIVER_OK */
 bool virtio_broken(struct virtio_dev *vd);	/* the device wants a reset; reads a register */
+/* Have fn called, with the kernel lock, when the device's configuration changes. 0 or -errno. */
 int virtio_config_irq(struct virtio_dev *vd, void (*fn)(struct virtio_dev *vd));
 
 /*

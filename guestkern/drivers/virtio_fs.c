@@ -4,7 +4,7 @@
  * the first request queue. The high-priority queue is not set up: what it is for cannot overtake
  * anything here, since requests are answered one by one on the notify exit.
  *
- * Bring-up at the first request: 7 register accesses (drivers/virtio.c), then one a request.
+ * Bring-up at the first request: 6 register accesses (drivers/virtio.c), then one a request.
  */
 #include <linux/errno.h>
 #include <linux/fuse.h>
@@ -30,10 +30,7 @@ static int virtio_fs_start(void)
 		return -ENODEV;
 	virtio_start(&fs_dev, 0);
 	fs_queue = virtq_setup(&fs_dev, REQUEST_QUEUE, QUEUE_SIZE);
-	if (!fs_queue)
-		return -ENOMEM;
-	virtio_ready(&fs_dev);
-	return 0;
+	return fs_queue ? 0 : -ENOMEM;
 }
 
 long virtio_fs_request(const struct io_seg *in, unsigned nin, const struct io_seg *out, unsigned nout)
