@@ -111,6 +111,9 @@ tests_unit_fuse_ops_SOURCES = tests/unit/fuse_ops.c $(FUSE_SERVER)
 unit_tests += tests/unit/fuse_hostile
 tests_unit_fuse_hostile_SOURCES = tests/unit/fuse_hostile.c $(FUSE_SERVER)
 
+unit_tests += tests/unit/fuse_kernel
+tests_unit_fuse_kernel_SOURCES = tests/unit/fuse_kernel.c $(FUSE_SERVER)
+
 unit_tests += tests/unit/fuse_view
 tests_unit_fuse_view_SOURCES = tests/unit/fuse_view.c vmm/view.c vmm/view_cwd.c $(FUSE_SERVER)
 

@@ -58,7 +58,7 @@ static const int plain[] = {
 	/* the FUSE server: change (Landlock and the mounts say where) */
 	SCMP_SYS(mkdirat), SCMP_SYS(mknodat), SCMP_SYS(unlinkat), SCMP_SYS(symlinkat),
 	SCMP_SYS(linkat), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(fchmod),
-	SCMP_SYS(fchmodat), SCMP_SYS(fchown), SCMP_SYS(fchownat), SCMP_SYS(utimensat),
+	SCMP_SYS(fchmodat), 452 /* fchmodat2: newer than libseccomp */, SCMP_SYS(fchown), SCMP_SYS(fchownat), SCMP_SYS(utimensat),
 	SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync),
 	SCMP_SYS(sync_file_range), SCMP_SYS(syncfs), SCMP_SYS(setxattr), SCMP_SYS(lsetxattr),
 	SCMP_SYS(fsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),

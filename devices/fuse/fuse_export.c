@@ -33,28 +33,13 @@ bool fuse_path_valid(const char *path)
 	}
 }
 
-static void graft_remove(struct fuse_server *srv, struct fuse_node *dir, const char *name)
-{
-	for (struct graft **p = &dir->grafts; *p; p = &(*p)->next) {
-		struct graft *g = *p;
-
-		if (strcmp(g->node->name, name) != 0)
-			continue;
-		*p = g->next;
-		node_put(srv, g->node);
-		free(g);
-		return;
-	}
-}
-
 /* Takes over the caller's reference of node. */
-static int graft_add(struct fuse_server *srv, struct fuse_node *dir, struct fuse_node *node)
+static int graft_add(struct fuse_node *dir, struct fuse_node *node)
 {
 	struct graft *g = malloc(sizeof(*g)), **p = &dir->grafts;
 
 	if (!g)
 		return -ENOMEM;
-	graft_remove(srv, dir, node->name);
 	*g = (struct graft){ .node = node };
 	while (*p)
 		p = &(*p)->next;
@@ -102,7 +87,7 @@ static int place_step(struct fuse_server *srv, struct fuse_node *dir, const char
 	node = node_synthetic(srv, dir, name, NULL);
 	if (!node)
 		return -ENOMEM;
-	err = graft_add(srv, dir, node);
+	err = graft_add(dir, node);
 	if (err < 0)
 		node_put(srv, node);
 	else
@@ -229,6 +214,10 @@ static int add_below(struct fuse_server *srv, const struct fuse_export *cfg,
 
 	if (err < 0)
 		return err;
+	if (dir_graft(parent, name)) {
+		node_put(srv, parent);
+		return -EEXIST;
+	}
 	if (cfg->symlink) {
 		node = node_synthetic(srv, parent, name, cfg->host);
 		err = node ? 0 : -ENOMEM;
@@ -237,7 +226,7 @@ static int add_below(struct fuse_server *srv, const struct fuse_export *cfg,
 		node = ex->root;
 	}
 	if (err == 0) {
-		err = graft_add(srv, parent, node);
+		err = graft_add(parent, node);
 		if (err < 0)
 			node_put(srv, node);
 	}

@@ -35,8 +35,8 @@ struct fuse_server *fuse_server_new(void);
 void fuse_server_free(struct fuse_server *srv);		/* when no request is running */
 
 /*
- * Add an export. Parents before children; a second one at the same place replaces the first.
- * Directories on the way that do not exist are made up (0755, nobody can write to them).
+ * Add an export. Parents before children; -EEXIST when there is one at the place. Directories on
+ * the way that do not exist are made up (0755, nobody can write to them).
  * -errno: -ENOENT and what open(2) says of the host path; -EINVAL not a directory or regular file;
  * -EXDEV a pseudo file system like /proc; -EACCES hidden by public_only; -ELOOP, -ENOTDIR the
  * guest path goes through a symlink or a file. Not while requests are handled.

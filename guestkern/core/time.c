@@ -6,6 +6,7 @@
  * somebody asks, then again now and then, so that it is right after a pause of the host.
  */
 #include "core/fdt.h"
+#include "core/math.h"
 #include "core/print.h"
 #include "core/time.h"
 #include "core/vvar.h"
@@ -97,7 +98,7 @@ static u64 tsc_calibrate(void)
 	ticks = (pm_read_with_tsc(&end) - from) & PM_MASK;
 	if (ticks < CALIBRATE_PM || (s64)(end - start) <= 0)
 		return 0;
-	khz = (u64)((unsigned __int128)(end - start) * PM_HZ / ticks / 1000);
+	khz = mul_div_u64(end - start, PM_HZ, ticks) / 1000;
 	return khz >= TSC_KHZ_MIN && khz <= TSC_KHZ_MAX ? khz : 0;
 }
 
@@ -157,7 +158,7 @@ u64 time_monotonic_ns(void)
 	now = pm_read();
 	pm_ticks += (now - pm_last) & PM_MASK;
 	pm_last = now;
-	return (u64)((unsigned __int128)pm_ticks * NSEC_PER_SEC / PM_HZ);
+	return mul_div_u64(pm_ticks, NSEC_PER_SEC, PM_HZ);
 }
 
 static void realtime_set_offset(u64 offset, u64 expires)

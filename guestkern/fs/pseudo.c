@@ -243,11 +243,6 @@ static s64 text_llseek(struct file *file, s64 off, int whence)
 	return at;
 }
 
-static s64 dir_llseek(struct file *file, s64 off, int whence)
-{
-	return text_llseek(file, off, whence);
-}
-
 static void text_release(struct file *file)
 {
 	struct seq *seq = file->priv;

@@ -105,12 +105,14 @@ struct file_ops {
 struct cache_ops {
 	/* Fill n consecutive new pages from page index; what is beyond the end is zeroed. 0 or -errno. */
 	int (*readpages)(struct inode *inode, u64 index, struct page **pages, unsigned n);
-	/*
-	 * Write a page back (len bytes of it are within the file). NULL: the cache is the storage
-	 * (tmpfs): pages are never reclaimed, and holes read as zeros.
-	 */
+	/* Write a page back (len bytes of it are within the file). NULL: the file is read-only. */
 	int (*writepage)(struct inode *inode, u64 index, struct page *page, unsigned len);
-	/* Optional: a page of storage is about to be added or was removed; -ENOSPC refuses. */
+	/* Optional: the same for n consecutive pages, len bytes in all. */
+	int (*writepages)(struct inode *inode, u64 index, struct page **pages, unsigned n, size_t len);
+	/*
+	 * Set: the cache is the storage (tmpfs): pages are never reclaimed, holes read as zeros. Told
+	 * of pages about to be added (-ENOSPC refuses) and removed (negative).
+	 */
 	int (*account)(struct inode *inode, s64 pages);
 };
 
@@ -164,6 +166,7 @@ struct dentry {
 	char inline_name[];
 };
 #define DENTRY_DELETED	0x01		/* unlinked while in use */
+#define DENTRY_LINKABLE	0x02		/* O_TMPFILE without O_EXCL: linkat(2) may give it a name */
 
 struct mount {
 	struct list link;		/* mount_list, in order */
@@ -230,6 +233,8 @@ extern int (*vfs_fifo_open)(struct inode *inode, struct file *file);
 extern int (*vfs_device_open)(struct inode *inode, struct file *file);	/* S_ISCHR/S_ISBLK, ->rdev */
 /* F_GETPIPE_SZ (size 0) and F_SETPIPE_SZ: the size or -errno (-EBADF: not a pipe). */
 extern long (*vfs_pipe_size)(struct file *file, u64 size);
+/* mm: take pages [index, index + n) of a file out of every page table (truncate, punched holes). */
+extern void (*vfs_unmap)(struct inode *inode, u64 index, u64 n);
 extern void (*vfs_epoll_release)(struct file *file);	/* last reference is gone, ->epoll not empty */
 
 /* Counters, shown under trace FS: what may have cost a host request. */
@@ -268,7 +273,10 @@ struct dentry *dcache_add(struct dentry *parent, const char *name, size_t len, s
 			  u64 expires_ns);
 /* The cached dentry, expired or not, referenced, or NULL. */
 struct dentry *dcache_find(struct dentry *parent, const char *name, size_t len);
-/* Cached or looked up, referenced; negative ones too. rest: text from this name on, for walk(), or NULL. */
+/*
+ * Cached or looked up, referenced; negative ones too. rest: text from this name on, for walk(), or
+ * NULL: only this name (then terminated at len).
+ */
 int dcache_lookup(struct dentry *parent, const char *name, size_t len, const char *rest,
 		  struct dentry **out);
 /* Forget what is cached below (an entry changed behind our back). */

@@ -6,6 +6,7 @@
 #include "mm/uaccess.h"
 #include "mm/vm.h"
 #include "core/string.h"
+#include "fs/shmem.h"
 #include "fs/vfs.h"
 #include "proc/task.h"
 #include <linux/errno.h>

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include "devices/fuse/fuse_impl.h"
 #include "tests/unit/fuse_client.h"
 
 #define SECRET "the secret"
@@ -280,6 +281,7 @@ static void test_swap(void)
 	char text[64];
 	FILE *file;
 
+	atomic_store(&stop, false);
 	pthread_create(&thread, NULL, swap_loop, NULL);
 	for (int i = 0; i < 20000; i++) {
 		uint64_t fh;
@@ -626,6 +628,9 @@ int main(int argc, char **argv)
 	test_special();
 	test_hard_link();
 	test_swap();
+	c.srv->no_openat2 = true;	/* as on a host before 5.6 */
+	test_swap();
+	c.srv->no_openat2 = false;
 	test_replaced();
 	test_ring();
 	test_few_descriptors();
