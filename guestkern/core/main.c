@@ -61,7 +61,8 @@ static void boot_task(void)
 
 	cpu_this()->prev = NULL;
 	vfs_init();			/* dentry and inode caches */
-	console_init(fdt);		/* remembers where it is; touched at first use */
+	virtio_fs_init(fdt);		/* remember where they are; touched at first use */
+	console_init(fdt);
 	init_run(fdt);			/* mounts, stdio, exec: leaves for the program */
 }
 

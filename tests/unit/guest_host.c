@@ -44,7 +44,7 @@ void host_server_start(const char *ro, const char *rw)
 
 long virtio_fs_request(const struct io_seg *in, unsigned nin, const struct io_seg *out, unsigned nout)
 {
-	struct iovec riov[64] = { 0 }, wiov[64] = { 0 };
+	struct iovec riov[272] = { 0 }, wiov[272] = { 0 };
 	const struct fuse_in_header *h = in[0].p;
 	const struct fuse_out_header *reply;
 	size_t len;
