@@ -121,3 +121,14 @@ unit_tests += tests/unit/virtio_fs
 tests_unit_virtio_fs_SOURCES = tests/unit/virtio_fs.c devices/virtio_fs.c $(FUSE_SERVER) \
 	$(FAKE_VIRTIO)
 tests_unit_virtio_fs_LDADD = $(LIBFDT_LIBS)
+
+# The guest's FUSE client and what it stands on, against the file server.
+unit_tests += tests/unit/guest_fusefs
+tests_unit_guest_fusefs_SOURCES = tests/unit/guest_fusefs.c tests/unit/guest_host.c \
+	tests/unit/guest_host.h tests/unit/host_files.c tests/unit/host_files.h \
+	guestkern/fs/fusefs_req.c guestkern/fs/fusefs_inode.c guestkern/fs/fusefs_name.c \
+	guestkern/fs/fusefs_walk.c guestkern/fs/fusefs_dir.c guestkern/fs/fusefs_file.c \
+	guestkern/fs/fusefs_io.c guestkern/fs/fusefs_xattr.c \
+	guestkern/fs/dcache.c guestkern/fs/lookup.c guestkern/fs/inode.c guestkern/fs/pagecache.c \
+	guestkern/fs/pagecache_rw.c guestkern/fs/pagecache_wb.c guestkern/fs/pagetree.c $(FUSE_SERVER)
+tests_unit_guest_fusefs_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST -include sys/stat.h

@@ -19,15 +19,19 @@
 #include "mm/kmalloc.h"
 #include "mm/page.h"
 
-#define FUSE_ARGS_IN	16
-#define FUSE_ARGS_OUT	40
+#define FUSE_ARGS_IN	8
+#define FUSE_ARGS_OUT	4
 
-/* One request and its reply, in pieces; the first piece of both is the header. */
+/*
+ * One request and its reply, in pieces; the first piece of both is the header. Whoever needs more
+ * pieces sets in or out, and its size, before he adds the first.
+ */
 struct fuse_args {
 	struct fuse_in_header in_header;
 	struct fuse_out_header out_header;
-	unsigned nin, nout;
-	struct io_seg in[FUSE_ARGS_IN], out[FUSE_ARGS_OUT];
+	unsigned nin, nout, in_max, out_max;
+	struct io_seg *in, *out;
+	struct io_seg in_few[FUSE_ARGS_IN], out_few[FUSE_ARGS_OUT];
 };
 
 /* An open file of the server's. */
@@ -60,6 +64,8 @@ static inline struct fuse_node *fuse_node_of(const struct inode *inode)
 
 /* --- fusefs_req.c --- */
 void fuse_args_init(struct fuse_args *args, u32 opcode, u64 nodeid);
+void fuse_args_more_in(struct fuse_args *args, struct io_seg *in, unsigned max);
+void fuse_args_more_out(struct fuse_args *args, struct io_seg *out, unsigned max);
 /* Add a piece; neighbours in memory share one. false: no room for more pieces. */
 bool fuse_in(struct fuse_args *args, const void *p, size_t len);
 bool fuse_out(struct fuse_args *args, void *p, size_t len);

@@ -10,6 +10,7 @@
 #include "proc/task.h"
 
 #define SIGNAL_XFSZ	25
+#define IO_PIECES	136		/* of one READ or WRITE: a cluster, and its headers */
 #define BOUNCE_ORDER	5		/* 128 KiB: user memory passes through here */
 
 /* Pages [0, n) of `pages` that one READ's pieces can hold; reads and zeroes what lies behind the end. */
@@ -18,11 +19,13 @@ static long read_some(struct inode *inode, u64 index, struct page **pages, unsig
 	struct fuse_node *node = fuse_node_of(inode);
 	struct fuse_handle *h = fuse_handle_for(node, false);
 	struct fuse_read_in in = { .fh = h ? h->fh : 0, .offset = index << PAGE_SHIFT };
+	struct io_seg out[IO_PIECES];
 	struct fuse_args args;
 	unsigned count = 0;
 	long len;
 
 	fuse_args_init(&args, FUSE_READ, node->nodeid);
+	fuse_args_more_out(&args, out, IO_PIECES);
 	fuse_in(&args, &in, sizeof(in));
 	while (count < n && in.size < HUSK_FUSE_MAX_WRITE &&
 	       fuse_out(&args, page_addr(pages[count]), PAGE_SIZE)) {
@@ -58,18 +61,23 @@ static int fusefs_readpages(struct inode *inode, u64 index, struct page **pages,
 	return 0;
 }
 
-/* One WRITE of kernel memory: bytes written, or -errno. */
-static long write_host(struct fuse_node *node, const struct fuse_handle *h, const void *p, u32 len,
-		       u64 pos)
+/* One WRITE of n pieces of kernel memory, len bytes in all: bytes written, or -errno. */
+static long write_host(struct fuse_node *node, const struct fuse_handle *h, const struct io_seg *seg,
+		       unsigned n, u32 len, u64 pos)
 {
 	struct fuse_write_in in = { .fh = h->fh, .offset = pos, .size = len, .flags = h->flags };
+	struct io_seg pieces[IO_PIECES];
 	struct fuse_write_out out;
 	struct fuse_args args;
 	long got;
 
 	fuse_args_init(&args, FUSE_WRITE, node->nodeid);
+	fuse_args_more_in(&args, pieces, IO_PIECES);
 	fuse_in(&args, &in, sizeof(in));
-	fuse_in(&args, p, len);
+	while (n--) {
+		fuse_in(&args, seg->p, seg->len);
+		seg++;
+	}
 	fuse_out(&args, &out, sizeof(out));
 	node->writes++;
 	got = fuse_send(&args);
@@ -78,30 +86,44 @@ static long write_host(struct fuse_node *node, const struct fuse_handle *h, cons
 	return got < (long)sizeof(out) || out.size > len ? -EIO : (long)out.size;
 }
 
-/* A mapping's page. Mappings outlive descriptors but not the file, so a handle is there as a rule. */
-static int fusefs_writepage(struct inode *inode, u64 index, struct page *page, unsigned len)
+/* A handle to write a mapping's pages with: mappings keep the file open, so one is there as a rule. */
+static int writeback_handle(struct fuse_node *node, struct fuse_handle **h, bool *own)
+{
+	*h = fuse_handle_for(node, true);
+	*own = !*h;
+	return *h ? 0 : fuse_handle_open(node, O_WRONLY, h);
+}
+
+static int fusefs_writepages(struct inode *inode, u64 index, struct page **pages, unsigned n, size_t len)
 {
 	struct fuse_node *node = fuse_node_of(inode);
-	struct fuse_handle *h = fuse_handle_for(node, true), *own = NULL;
-	long n = 0;
+	struct fuse_handle *h;
+	bool own;
+	int err = writeback_handle(node, &h, &own);
 
-	if (!h) {
-		int err = fuse_handle_open(node, O_WRONLY, &own);
+	for (unsigned i = 0; !err && i < n && len;) {
+		struct io_seg seg[IO_PIECES - 2];
+		unsigned count = 0;
+		size_t bytes = 0;
+		long got;
 
-		if (err < 0)
-			return err;
-		h = own;
-	}
-	for (unsigned done = 0; done < len && n >= 0; done += (unsigned)n) {
-		n = write_host(node, h, (u8 *)page_addr(page) + done, len - done,
-			       (index << PAGE_SHIFT) + done);
-		if (!n)
-			n = -EIO;
+		while (i + count < n && count < ARRAY_SIZE(seg) && bytes < len) {
+			size_t part = MIN(len - bytes, PAGE_SIZE);
+
+			seg[count] = (struct io_seg){ page_addr(pages[i + count]), (u32)part };
+			count++;
+			bytes += part;
+		}
+		got = write_host(node, h, seg, count, (u32)bytes, (index + i) << PAGE_SHIFT);
+		/* A short count is a full disk, which the next try would tell. */
+		err = got < 0 ? (int)got : got != (long)bytes ? -ENOSPC : 0;
+		i += count;
+		len -= bytes;
 	}
 	node->own_writes = node->stat_stale = true;
-	if (own)
-		fuse_handle_release(node, own);
-	return n < 0 ? (int)n : 0;
+	if (own && h)
+		fuse_handle_release(node, h);
+	return err;
 }
 
 /* Bring the cached pages up to what was written at pos. */
@@ -145,9 +167,11 @@ static long write_locked(struct file *file, const void *buf, size_t len, u64 *po
 	while (done < len) {
 		size_t part = MIN(len - done, size);
 
+		struct io_seg seg = { bounce, (u32)part };
+
 		n = copy_in(bounce, (const u8 *)buf + done, part);
 		if (!n)
-			n = write_host(node, file->priv, bounce, (u32)part, *pos);
+			n = write_host(node, file->priv, &seg, 1, (u32)part, *pos);
 		if (n <= 0)
 			break;
 		write_update_cache(inode, bounce, (size_t)n, *pos);
@@ -209,7 +233,7 @@ long fusefs_write(struct file *file, const void *buf, size_t len, u64 *pos)
 
 const struct cache_ops fusefs_cache_ops = {
 	.readpages = fusefs_readpages,
-	.writepage = fusefs_writepage,
+	.writepages = fusefs_writepages,
 };
 
 const struct cache_ops fusefs_cache_ops_ro = {

@@ -25,9 +25,23 @@ void fuse_args_init(struct fuse_args *args, u32 opcode, u64 nodeid)
 		args->in_header.gid = current->proc->cred.fsgid;
 		args->in_header.pid = (u32)current->proc->pid;
 	}
-	args->in[0] = (struct io_seg){ &args->in_header, sizeof(args->in_header) };
-	args->out[0] = (struct io_seg){ &args->out_header, sizeof(args->out_header) };
 	args->nin = args->nout = 1;
+	fuse_args_more_in(args, args->in_few, FUSE_ARGS_IN);
+	fuse_args_more_out(args, args->out_few, FUSE_ARGS_OUT);
+}
+
+void fuse_args_more_in(struct fuse_args *args, struct io_seg *in, unsigned max)
+{
+	args->in = in;
+	args->in_max = max;
+	in[0] = (struct io_seg){ &args->in_header, sizeof(args->in_header) };
+}
+
+void fuse_args_more_out(struct fuse_args *args, struct io_seg *out, unsigned max)
+{
+	args->out = out;
+	args->out_max = max;
+	out[0] = (struct io_seg){ &args->out_header, sizeof(args->out_header) };
 }
 
 static bool seg_append(struct io_seg *seg, unsigned *n, unsigned max, void *p, size_t len)
@@ -46,7 +60,7 @@ static bool seg_append(struct io_seg *seg, unsigned *n, unsigned max, void *p, s
 
 bool fuse_in(struct fuse_args *args, const void *p, size_t len)
 {
-	if (!seg_append(args->in, &args->nin, FUSE_ARGS_IN, (void *)p, len))
+	if (!seg_append(args->in, &args->nin, args->in_max, (void *)p, len))
 		return false;
 	args->in_header.len += (u32)len;
 	return true;
@@ -54,7 +68,7 @@ bool fuse_in(struct fuse_args *args, const void *p, size_t len)
 
 bool fuse_out(struct fuse_args *args, void *p, size_t len)
 {
-	return seg_append(args->out, &args->nout, FUSE_ARGS_OUT, p, len);
+	return seg_append(args->out, &args->nout, args->out_max, p, len);
 }
 
 long fuse_send(struct fuse_args *args)
