@@ -67,15 +67,17 @@ void tty_output_changed(struct tty *tty)
 	wake_all(&tty->write_wq);
 }
 
+static void tty_started(struct ldisc *ld)
+{
+	tty_output_changed(ld->owner);
+}
+
 /* As much of the bytes as there is room for, then wake whom it concerns. */
 static size_t tty_feed(struct tty *tty, const u8 *bytes, size_t len)
 {
-	bool stopped = tty->ld.stopped;
 	size_t n = ldisc_receive(&tty->ld, bytes, len);
 
 	tty_flush_echo(tty);
-	if (stopped != tty->ld.stopped)
-		wake_all(&tty->write_wq);
 	if (ldisc_readable(&tty->ld, false))
 		wake_all(&tty->read_wq);
 	return n;
@@ -353,6 +355,7 @@ static struct tty *tty_new(void)
 	tty->ld.owner = tty;
 	tty->ld.echo = tty_echo;
 	tty->ld.signal = tty_signal;
+	tty->ld.started = tty_started;
 	wait_queue_init(&tty->read_wq);
 	wait_queue_init(&tty->write_wq);
 	mutex_init(&tty->out_lock);

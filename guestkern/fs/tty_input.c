@@ -12,9 +12,13 @@
 /* As if the program had written it. */
 static void echo_raw(struct ldisc *ld, u8 c)
 {
-	u8 out[LDISC_OUT_MAX];
-	size_t n = ldisc_out(ld, c, out);
+	u8 out[LDISC_OUT_MAX] = { c };
+	size_t n = 1;
 
+	if (c == 0xff)		/* Linux's echo escapes this one, past output processing */
+		ld->column++;
+	else
+		n = ldisc_out(ld, c, out);
 	if (n)
 		ld->echo(ld, out, n);
 }
@@ -88,11 +92,7 @@ enum erase_kind { ERASE_CHAR, ERASE_WORD, ERASE_LINE };
 /* Letters and digits of Latin-1, which is what a word is made of. */
 static bool is_word_byte(u8 c)
 {
-	u8 l = c | 0x20;
-
-	if (c >= 0xc0)
-		return c != 0xd7 && c != 0xf7;
-	return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '_';
+	return ldisc_is_upper(c) || ldisc_is_lower(c) || (c >= '0' && c <= '9') || c == '_';
 }
 
 static void echo_erased(struct ldisc *ld, enum erase_kind kind, u8 c, u32 bytes)
@@ -200,10 +200,15 @@ static void ldisc_queue_marked(struct ldisc *ld, u8 c)
 	ldisc_queue(ld, c);
 }
 
-static void ldisc_plain(struct ldisc *ld, u8 c)
+static void ldisc_start_on_any(struct ldisc *ld)
 {
 	if (ld->stopped && ld->t.iflag & IXON && ld->t.iflag & IXANY)
-		ld->stopped = false;
+		ldisc_start(ld);
+}
+
+static void ldisc_plain(struct ldisc *ld, u8 c)
+{
+	ldisc_start_on_any(ld);
 	if (ld->t.lflag & ECHO)
 		echo_finish_erasing(ld);
 	echo_typed(ld, c);
@@ -231,6 +236,8 @@ static bool ldisc_signal(struct ldisc *ld, u8 c)
 		ld->stopped = false;
 	if (ld->t.lflag & ECHO)
 		echo_byte(ld, c);
+	if (!ld->stopped)
+		ld->started(ld);
 	return true;
 }
 
@@ -301,13 +308,15 @@ static void ldisc_special(struct ldisc *ld, u8 c)
 	u32 iflag = ld->t.iflag;
 
 	if (iflag & IXON && (c == ld->t.cc[VSTART] || c == ld->t.cc[VSTOP])) {
-		ld->stopped = c != ld->t.cc[VSTART];
+		if (c == ld->t.cc[VSTART])
+			ldisc_start(ld);
+		else
+			ld->stopped = true;
 		return;
 	}
 	if (ld->t.lflag & ISIG && ldisc_signal(ld, c))
 		return;
-	if (ld->stopped && iflag & IXON && iflag & IXANY)
-		ld->stopped = false;
+	ldisc_start_on_any(ld);
 	if (c == '\r') {
 		if (iflag & IGNCR)
 			return;
@@ -332,7 +341,7 @@ static void ldisc_receive_byte(struct ldisc *ld, u8 c)
 {
 	if (ld->t.iflag & ISTRIP)
 		c &= 0x7f;
-	if (ld->t.iflag & IUCLC && ld->t.lflag & IEXTEN && c >= 'A' && c <= 'Z')
+	if (ld->t.iflag & IUCLC && ld->t.lflag & IEXTEN && ldisc_is_upper(c))
 		c = (u8)(c - 'A' + 'a');
 	if (ld->lnext) {
 		ld->lnext = false;

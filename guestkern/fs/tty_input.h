@@ -29,3 +29,20 @@ static inline bool ldisc_is_continuation(const struct ldisc *ld, u8 c)
 {
 	return ld->t.iflag & 0x4000 /* IUTF8 */ && (c & 0xc0) == 0x80;
 }
+
+/* Letters as the kernel's Latin-1 tables have them. */
+static inline bool ldisc_is_upper(u8 c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7);
+}
+
+static inline bool ldisc_is_lower(u8 c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 0xdf && c != 0xf7);
+}
+
+static inline void ldisc_start(struct ldisc *ld)
+{
+	ld->stopped = false;
+	ld->started(ld);
+}

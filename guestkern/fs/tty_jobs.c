@@ -190,7 +190,6 @@ static u32 tty_speed(u32 cflag, u32 otherwise)
 static long tty_set_termios(struct tty *tty, u64 arg, size_t size, bool flush)
 {
 	struct ldisc_termios t = tty->ld.t;
-	bool stopped = tty->ld.stopped;
 	int err = tty_check_background(tty, SIGTTOU);
 
 	if (err)
@@ -203,8 +202,6 @@ static long tty_set_termios(struct tty *tty, u64 arg, size_t size, bool flush)
 	if (flush)
 		tty_flush_input(tty);
 	ldisc_set_termios(&tty->ld, &t);
-	if (stopped != tty->ld.stopped)
-		tty_output_changed(tty);
 	if (ldisc_readable(&tty->ld, false))
 		wake_all(&tty->read_wq);
 	return 0;

@@ -91,8 +91,8 @@ void ldisc_set_termios(struct ldisc *ld, const struct ldisc_termios *t)
 	if (changed & ICANON)
 		ldisc_switch_mode(ld);
 	ldisc_mark_special(ld);
-	if (!(t->iflag & IXON))
-		ld->stopped = false;
+	if (!(t->iflag & IXON) && ld->stopped)
+		ldisc_start(ld);
 }
 
 void ldisc_flush_input(struct ldisc *ld)
@@ -219,7 +219,7 @@ size_t ldisc_out(struct ldisc *ld, u8 c, u8 *out)
 	default:
 		if (ldisc_is_control(c))
 			return 1;
-		if (ld->t.oflag & OLCUC && c >= 'a' && c <= 'z')
+		if (ld->t.oflag & OLCUC && ldisc_is_lower(c))
 			out[0] = (u8)(c - 'a' + 'A');
 		if (!ldisc_is_continuation(ld, c))
 			ld->column++;

@@ -32,6 +32,7 @@ struct ldisc {
 	void *owner;
 	void (*echo)(struct ldisc *ld, const u8 *bytes, size_t len);
 	void (*signal)(struct ldisc *ld, int sig);
+	void (*started)(struct ldisc *ld);	/* output goes on: let held echo out */
 };
 
 void ldisc_init(struct ldisc *ld);
