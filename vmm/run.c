@@ -15,11 +15,13 @@
 #include "devices/fuse/fuse_server.h"
 #include "devices/system.h"
 #include "devices/virtio_console.h"
+#include "husk/fdt.h"
 #include "husk/system.h"
 #include "vmm/config.h"
 #include "vmm/jail.h"
 #include "vmm/log.h"
 #include "vmm/signals.h"
+#include "vmm/stats.h"
 #include "vmm/stdio_kind.h"
 #include "vmm/terminal.h"
 #include "vmm/vm.h"
@@ -67,6 +69,20 @@ static int report_guest(const struct config *cfg, const struct vm_end *end)
 	default:
 		husk_err("the guest ended in an unknown way (%u)", end->guest_kind);
 		return EXIT_HUSK;
+	}
+}
+
+/* --trace=exit: what KVM counted for each vCPU, zeroes left out. */
+static void report_stats(struct vm *vm)
+{
+	for (unsigned id = 0; id < vm->ncpus; id++) {
+		struct stats *st = &vm->vcpus[id].stats;
+		uint64_t value;
+
+		for (unsigned i = 0; i < st->count; i++)
+			if (!stats_value(st, i, &value) && value)
+				husk_note("vCPU %u: %s %llu", id, stats_name(st, i),
+					 (unsigned long long)value);
 	}
 }
 
@@ -225,5 +241,7 @@ int vm_run(const struct config *cfg)
 	if (ret)
 		return EXIT_HUSK;
 	end = vm_end_get(&vm);
+	if (cfg->trace & HUSK_TRACE_EXIT)
+		report_stats(&vm);
 	return report_end(cfg, &end);
 }

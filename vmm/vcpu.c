@@ -11,8 +11,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "husk/fdt.h"
 #include "husk/layout.h"
 #include "vmm/bus.h"
+#include "vmm/config.h"
 #include "vmm/log.h"
 #include "vmm/vm.h"
 
@@ -37,12 +39,15 @@ int vcpu_create(struct vm *vm, struct vcpu *vcpu, unsigned id)
 		close(fd);
 		return -err;
 	}
-	*vcpu = (struct vcpu){ .vm = vm, .id = id, .fd = fd, .run = run };
+	*vcpu = (struct vcpu){ .vm = vm, .id = id, .fd = fd, .run = run, .stats.fd = -1 };
+	if (vm->cfg->trace & HUSK_TRACE_EXIT && stats_open(&vcpu->stats, fd) < 0)
+		husk_note("vCPU %u: this host counts no exits", id);
 	return 0;
 }
 
 void vcpu_destroy(struct vcpu *vcpu)
 {
+	stats_close(&vcpu->stats);
 	munmap(vcpu->run, vcpu->vm->run_size);
 	close(vcpu->fd);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "devices/bus.h"
 #include "vmm/loader.h"
+#include "vmm/stats.h"
 #include "vmm/view.h"
 
 struct config;
@@ -44,6 +45,7 @@ struct vcpu {
 	struct kvm_run *run;
 	pthread_t thread;
 	bool started;		/* to be joined */
+	struct stats stats;	/* --trace=exit */
 	unsigned chunks_seen;	/* memory chunks present when it last entered the guest */
 	atomic_bool running;	/* set by the thread before its first KVM_RUN */
 };
