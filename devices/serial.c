@@ -2,8 +2,8 @@
 /*
  * 16550A UART (PC16550D data sheet, section 8), byte registers at HUSK_SERIAL_MMIO and at port
  * 0x3f8. The transmitter is infinitely fast. Its interrupt line goes nowhere (the machine has no
- * PIC or IOAPIC), but IER, IIR and LSR behave as if it did, so that polling drivers work. Nothing is
- * ever received except in loopback mode.
+ * PIC or IOAPIC), but IER, IIR and LSR behave as if it did, so that polling drivers work. Nothing
+ * is ever received except in loopback mode.
  */
 #include "devices/serial.h"
 
@@ -88,7 +88,7 @@ static void fifo_put(struct serial *s, uint8_t c)
 	if (s->fifo_len == fifo_size(s)) {
 		s->lsr |= LSR_OVERRUN;
 		if (s->fcr & FCR_ENABLE)
-			return;		/* the FIFO keeps what it has, the single register does not */
+			return;		/* a FIFO keeps what it has, the single register does not */
 		s->fifo_len = 0;
 	}
 	s->fifo[(s->fifo_head + s->fifo_len++) % SERIAL_FIFO] = c;

@@ -44,8 +44,8 @@
 #define CR4_PGE		(1ull << 7)
 #define CR4_FSGSBASE	(1ull << 16)
 #define CR4_OSXSAVE	(1ull << 18)
-#define EFER_BOOT	(1ull << 0 | 1ull << 8 | 1ull << 10 | 1ull << 11)	/* SCE LME LMA NXE */
-#define RFLAGS_BOOT	0x202					/* IF and the bit that is always 1 */
+#define EFER_BOOT	(1ull << 0 | 1ull << 8 | 1ull << 10 | 1ull << 11) /* SCE LME LMA NXE */
+#define RFLAGS_BOOT	0x202		/* IF and the bit that is always 1 */
 
 #define MSR_STAR	0xc0000081
 #define MSR_LSTAR	0xc0000082
@@ -241,7 +241,7 @@ static void cpuid_fix(struct kvm_cpuid2 *c, unsigned apic_id, unsigned ncpus)
 	}
 }
 
-/* KVM lists only the first subleaves of a topology leaf; add what is missing up to the core level. */
+/* KVM lists only the first subleaves of a topology leaf; add those up to the core level. */
 static void topology_complete(struct kvm_cpuid2 *c)
 {
 	static const uint32_t leaf[] = { 0xb, 0x1f };

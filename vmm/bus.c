@@ -102,7 +102,7 @@ static bool bus_lookup(struct bus *bus, unsigned reader, enum bus_space space, u
 	unsigned i;
 	bool found;
 
-	/* Sequentially consistent on both sides: either we see the new table or the writer sees us. */
+	/* Sequentially consistent on both sides: we see the new table or the writer sees us. */
 	atomic_store(inside, true);
 	t = atomic_load(&bus->table[space]);
 	i = table_search(t, addr);
@@ -217,6 +217,11 @@ void bus_access(struct bus *bus, unsigned reader, enum bus_space space, uint64_t
 	memcpy(data, &acc.val, len);
 }
 
+/*
+ * By ioctl, not by an irqfd: KVM_SIGNAL_MSI takes 1.5 us the first time and 0.3 us after, writing
+ * an irqfd 1.7 and 0.4, and an irqfd needs KVM_SET_GSI_ROUTING first, 10 to 25 us, 6 when it is
+ * repeated for another vector. Neither made closing the VM take longer (kvm_pvm, split irqchip).
+ */
 void bus_msi(struct bus *bus, uint64_t addr, uint32_t data)
 {
 	struct kvm_msi msi = {

@@ -40,7 +40,8 @@ int guest_mem_init(struct guest_mem *mem, uint64_t size)
 	int ret;
 
 	memset(mem, 0, sizeof(*mem));
-	if (size < GUEST_MEM_MIN || size % GUEST_MEM_ALIGN || size > HUSK_DIRECT_MAX - HUSK_HOLE_END)
+	if (size < GUEST_MEM_MIN || size % GUEST_MEM_ALIGN ||
+	    size > HUSK_DIRECT_MAX - HUSK_HOLE_END)
 		return -EINVAL;
 	ret = guest_mem_map(mem, 0, low);
 	if (!ret && size > low)
@@ -57,16 +58,20 @@ void guest_mem_free(struct guest_mem *mem)
 	mem->nregions = 0;
 }
 
+/*
+ * From the kernel image up. Measured where each first touch of a page costs an exit (kvm_pvm, us
+ * from start to end of a guest that touches 400 KiB of text, 128 KiB of data and n pages behind):
+ * with n = 150, none 2574, from 8 MiB 2574, from 4 MiB (data) 1498, from here 1338, everything
+ * 1646; with n = 600, 5694, 5811, 1564, 1376, 2057. A guest that touches next to nothing pays 200
+ * for the two pages that hold its kernel. The boot tables below are a few pages that we write.
+ */
 void guest_mem_advise(struct guest_mem *mem)
 {
-	const uint64_t small = 8ull << 20;
-
 	for (unsigned i = 0; i < mem->nregions; i++) {
 		struct guest_mem_region *r = &mem->region[i];
-		uint64_t skip = r->base < small ? small - r->base : 0;
+		uint64_t skip = r->base < HUSK_KERNEL_PHYS ? HUSK_KERNEL_PHYS - r->base : 0;
 
-		if (r->size > skip)
-			madvise(r->host + skip, r->size - skip, MADV_HUGEPAGE);
+		madvise(r->host + skip, r->size - skip, MADV_HUGEPAGE);
 	}
 }
 

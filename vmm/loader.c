@@ -143,29 +143,51 @@ static const char *note_check(const struct kernel_image *img, unsigned ncpus)
 	return NULL;
 }
 
-static const char *headers_walk(const uint8_t *elf, size_t size, const Elf64_Ehdr *eh,
-				struct kernel_image *img)
+static Elf64_Phdr header_get(const uint8_t *elf, const Elf64_Ehdr *eh, unsigned i)
+{
+	Elf64_Phdr ph;
+
+	memcpy(&ph, elf + eh->e_phoff + i * sizeof(ph), sizeof(ph));
+	return ph;
+}
+
+/* First of all: it tells a guest kernel from any other program. */
+static const char *notes_walk(const uint8_t *elf, size_t size, const Elf64_Ehdr *eh,
+			      struct kernel_image *img)
+{
+	const char *why = NULL;
+
+	for (unsigned i = 0; i < eh->e_phnum && !why && !img->note.version; i++) {
+		Elf64_Phdr ph = header_get(elf, eh, i);
+
+		if (ph.p_type != PT_NOTE)
+			continue;
+		if (!range_ok(ph.p_offset, ph.p_filesz, 0, size))
+			return "note outside the file";
+		why = note_find(elf + ph.p_offset, ph.p_filesz, &img->note);
+	}
+	if (!why && !img->note.version)
+		why = "no husk boot note: not a guest kernel of husk";
+	return why;
+}
+
+static const char *segments_walk(const uint8_t *elf, size_t size, const Elf64_Ehdr *eh,
+				 struct kernel_image *img)
 {
 	const char *why = NULL;
 
 	for (unsigned i = 0; i < eh->e_phnum && !why; i++) {
 		struct kernel_segment *s = &img->seg[img->nsegs];
-		Elf64_Phdr ph;
+		Elf64_Phdr ph = header_get(elf, eh, i);
 
-		memcpy(&ph, elf + eh->e_phoff + i * sizeof(ph), sizeof(ph));
-		if (ph.p_type == PT_LOAD && ph.p_memsz) {
-			if (img->nsegs == KERNEL_MAX_SEGMENTS)
-				return "too many segments";
-			*s = (struct kernel_segment){ ph.p_vaddr, ph.p_paddr, ph.p_memsz,
-						      ph.p_filesz, ph.p_offset, ph.p_flags };
-			why = segment_check(img, s, size);
-			img->nsegs++;
-		} else if (ph.p_type == PT_NOTE) {
-			if (!range_ok(ph.p_offset, ph.p_filesz, 0, size))
-				return "note outside the file";
-			if (!img->note.version)
-				why = note_find(elf + ph.p_offset, ph.p_filesz, &img->note);
-		}
+		if (ph.p_type != PT_LOAD || !ph.p_memsz)
+			continue;
+		if (img->nsegs == KERNEL_MAX_SEGMENTS)
+			return "too many segments";
+		*s = (struct kernel_segment){ ph.p_vaddr, ph.p_paddr, ph.p_memsz,
+					      ph.p_filesz, ph.p_offset, ph.p_flags };
+		why = segment_check(img, s, size);
+		img->nsegs++;
 	}
 	return why;
 }
@@ -182,13 +204,11 @@ int kernel_parse(const void *elf, size_t size, unsigned ncpus, struct kernel_ima
 	memcpy(&eh, elf, sizeof(eh));
 	*why = header_check(&eh, size);
 	if (!*why)
-		*why = headers_walk(elf, size, &eh, img);
-	if (*why)
-		return -ENOEXEC;
+		*why = notes_walk(elf, size, &eh, img);
+	if (!*why)
+		*why = segments_walk(elf, size, &eh, img);
 	img->entry = eh.e_entry;
-	if (!img->note.version)
-		*why = "no husk boot note: not a guest kernel of husk";
-	else
+	if (!*why)
 		*why = note_check(img, ncpus);
 	return *why ? -ENOEXEC : 0;
 }

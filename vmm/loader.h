@@ -8,7 +8,7 @@
 #include "husk/boot.h"
 
 #define KERNEL_MAX_SEGMENTS	8
-#define KERNEL_WINDOW_BYTES	0x40000000ull	/* what one page directory maps at HUSK_KERNEL_VIRT */
+#define KERNEL_WINDOW_BYTES	0x40000000ull	/* one page directory at HUSK_KERNEL_VIRT */
 
 struct kernel_segment {
 	uint64_t vaddr, paddr, memsz, filesz, offset;

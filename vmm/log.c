@@ -170,22 +170,31 @@ void log_kernel_bytes(void *arg, const char *bytes, size_t len)
 	pthread_mutex_unlock(&log_state.lock);
 }
 
+/* What quiet held back, oldest first, line by line. Under the lock. */
+static void tail_write(void)
+{
+	size_t at = log_state.tail_len > TAIL_BYTES ? log_state.tail_len - TAIL_BYTES : 0;
+	char line[LINE_MAX_BYTES];
+	size_t len = 0;
+
+	for (; at < log_state.tail_len; at++) {
+		line[len++] = log_state.tail[at % TAIL_BYTES];
+		if (line[len - 1] == '\n' || len == sizeof(line)) {
+			line_write(log_fd(), line, len);
+			len = 0;
+		}
+	}
+	bytes_write(log_fd(), line, len);
+	log_state.tail_len = 0;
+}
+
 void log_kernel_flush(bool failed)
 {
-	size_t i, n;
-
 	pthread_mutex_lock(&log_state.lock);
 	if (log_state.len && log_state.len < LINE_MAX_BYTES)
 		log_state.line[log_state.len++] = '\n';
 	line_end();
-	if (failed) {
-		n = log_state.tail_len < TAIL_BYTES ? log_state.tail_len : TAIL_BYTES;
-		for (i = log_state.tail_len - n; i < log_state.tail_len; i++) {
-			char c = log_state.tail[i % TAIL_BYTES];
-
-			bytes_write(log_fd(), &c, 1);
-		}
-		log_state.tail_len = 0;
-	}
+	if (failed)
+		tail_write();
 	pthread_mutex_unlock(&log_state.lock);
 }

@@ -155,7 +155,8 @@ static int init_put(struct vm *vm, void *fdt)
 	if (!ret)
 		ret = strings_put(fdt, HUSK_FDT_ENVP, cfg->envp);
 	if (!ret)
-		ret = fdt_property_string(fdt, HUSK_FDT_CWD, vm->view.workdir ? vm->view.workdir : "/");
+		ret = fdt_property_string(fdt, HUSK_FDT_CWD,
+					  vm->view.workdir ? vm->view.workdir : "/");
 	if (!ret)
 		ret = fdt_property_u32(fdt, HUSK_FDT_UID, cfg->uid);
 	if (!ret)
@@ -214,7 +215,7 @@ static int root_put(struct vm *vm, void *fdt)
 	return ret;
 }
 
-/* Room for all but strings that users choose the length of; a guess that only costs time if wrong. */
+/* Room for all but strings of any length; a guess that only costs time if it is wrong. */
 #define FDT_BASE_BYTES	6144u	/* with four PCI functions */
 #define FDT_DEVICE_BYTES 512u
 #define FDT_CPU_BYTES	96u
@@ -273,7 +274,7 @@ int machine_fdt(struct vm *vm, uint64_t at)
 	void *fdt = guest_mem_ptr(&vm->mem, GPA(at), room);
 	int ret = -E2BIG;
 
-	/* Not the whole room at once: fdt_create() clears what it is given, a millisecond for 2 MiB. */
+	/* Not the whole room at once: fdt_create() clears what it gets, a millisecond for 2 MiB. */
 	if (fdt && size < room)
 		ret = fdt_write(vm, fdt, size);
 	if (fdt && ret == -E2BIG && strings_bytes(vm->cfg->argv) < room)

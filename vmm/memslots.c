@@ -18,7 +18,7 @@
 #include "vmm/log.h"
 #include "vmm/vm.h"
 
-#define FIRST_CHUNK_BYTES	(64ull << 20)
+#define FIRST_CHUNK_BYTES	(32ull << 20)
 #define CHUNK_GROWTH		4
 #define CHUNK_MAX_BYTES		(4ull << 30)
 
@@ -57,7 +57,7 @@ int memslots_create(struct vm *vm)
 			if (size > r->size - at)
 				size = r->size - at;
 			assert(n < VM_MAX_CHUNKS);
-			vm->chunk[n] = (struct mem_chunk){ r->base + at, size, r->host + at, false };
+			vm->chunk[n] = (struct mem_chunk){ r->base + at, size, r->host + at, 0 };
 			at += size;
 			total += size;
 			size = total * (CHUNK_GROWTH - 1);

@@ -56,14 +56,19 @@ static void registers_log(struct vcpu *vcpu)
 		husk_err("vCPU %u: registers cannot be read: %s", vcpu->id, strerror(errno));
 		return;
 	}
+	if (s.cs.selector == 0xf000) {
+		husk_err("vCPU %u: its registers are lost: this host resets a vCPU that shuts down",
+			 vcpu->id);
+		return;
+	}
 	husk_err("vCPU %u: rip %016llx cs %02x rflags %08llx rsp %016llx ss %02x", vcpu->id, r.rip,
 		 s.cs.selector, r.rflags, r.rsp, s.ss.selector);
 	husk_err("  rax %016llx rbx %016llx rcx %016llx rdx %016llx", r.rax, r.rbx, r.rcx, r.rdx);
 	husk_err("  rsi %016llx rdi %016llx rbp %016llx r8  %016llx", r.rsi, r.rdi, r.rbp, r.r8);
 	husk_err("  r9  %016llx r10 %016llx r11 %016llx r12 %016llx", r.r9, r.r10, r.r11, r.r12);
 	husk_err("  r13 %016llx r14 %016llx r15 %016llx efer %llx", r.r13, r.r14, r.r15, s.efer);
-	husk_err("  cr0 %llx cr2 %llx cr3 %llx cr4 %llx fs %llx gs %llx", s.cr0, s.cr2, s.cr3, s.cr4,
-		 s.fs.base, s.gs.base);
+	husk_err("  cr0 %llx cr2 %llx cr3 %llx cr4 %llx fs %llx gs %llx", s.cr0, s.cr2, s.cr3,
+		 s.cr4, s.fs.base, s.gs.base);
 	husk_err("  gdt %llx+%x idt %llx+%x tr %x at %llx", s.gdt.base, s.gdt.limit, s.idt.base,
 		 s.idt.limit, s.tr.selector, s.tr.base);
 }
@@ -77,8 +82,8 @@ static void instruction_log(struct vcpu *vcpu)
 	char text[3 * sizeof(insn) + 1] = "";
 	size_t n;
 
-	if (ioctl(vcpu->fd, KVM_GET_REGS, &r) < 0)
-		return;
+	if (ioctl(vcpu->fd, KVM_GET_REGS, &r) < 0 || r.rip < HUSK_WINDOW_BASE)
+		return;		/* the program's own code is of no use here */
 	tr.linear_address = r.rip;
 	if (ioctl(vcpu->fd, KVM_TRANSLATE, &tr) < 0 || !tr.valid)
 		return;
@@ -179,7 +184,7 @@ static void vcpu_loop(struct vcpu *vcpu)
 		if (ioctl(vcpu->fd, KVM_RUN, 0) == 0) {
 			vcpu_exit(vcpu);
 		} else if (errno == EFAULT) {
-			vcpu_fail(vcpu, "KVM cannot reach guest memory (is the host out of memory?)");
+			vcpu_fail(vcpu, "KVM cannot reach guest memory: is the host out of it?");
 		} else if (errno != EINTR && errno != EAGAIN) {
 			char what[96];
 
@@ -242,7 +247,7 @@ void vcpu_kick_init(void)
 
 void vcpu_kick(struct vcpu *vcpu)
 {
-	/* A thread that is not seen running here will see immediate_exit before it enters KVM_RUN. */
+	/* A thread that is not seen running here sees immediate_exit before it enters KVM_RUN. */
 	__atomic_store_n(&vcpu->run->immediate_exit, 1, __ATOMIC_SEQ_CST);
 	if (atomic_load(&vcpu->running) && !pthread_equal(vcpu->thread, pthread_self()))
 		pthread_kill(vcpu->thread, VCPU_KICK_SIGNAL);

@@ -29,8 +29,8 @@ static int kvm_open_error(int err)
 	case ENOENT:
 	case ENXIO:
 	case ENODEV:
-		husk_err("no /dev/kvm: enable virtualization (VT-x, AMD-V) in the firmware and load "
-			 "kvm_intel or kvm_amd; inside a VM, enable nested virtualization");
+		husk_err("no /dev/kvm: enable virtualization (VT-x, AMD-V) in the firmware and "
+			 "load kvm_intel or kvm_amd; inside a VM, enable nested virtualization");
 		break;
 	case EACCES:
 	case EPERM:
@@ -52,6 +52,10 @@ static int kvm_open(struct vm *vm)
 	if (vm->kvm_fd < 0)
 		return kvm_open_error(errno);
 	version = ioctl(vm->kvm_fd, KVM_GET_API_VERSION, 0);
+	if (version < 0) {
+		husk_err("/dev/kvm is not KVM: %s", strerror(errno));
+		return -ENODEV;
+	}
 	if (version != KVM_API_VERSION) {
 		husk_err("/dev/kvm speaks API version %d, husk needs %d: update the host kernel",
 			 version, KVM_API_VERSION);
@@ -77,7 +81,8 @@ static int vm_open(struct vm *vm)
 	if (vm->vm_fd < 0)
 		return vm_fail("KVM cannot create a VM", errno);
 	if (ioctl(vm->vm_fd, KVM_ENABLE_CAP, &cap) < 0) {
-		husk_err("KVM has no split irqchip (KVM_CAP_SPLIT_IRQCHIP): husk needs Linux 4.7 or later");
+		husk_err("KVM has no split irqchip (KVM_CAP_SPLIT_IRQCHIP): husk needs Linux 4.7 "
+			 "or later");
 		return -ENOSYS;
 	}
 	size = ioctl(vm->kvm_fd, KVM_GET_VCPU_MMAP_SIZE, 0);

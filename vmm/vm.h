@@ -60,7 +60,10 @@ struct mem_chunk {
 #define VM_MAX_CHUNKS	72	/* 256 GiB, see memslots.c */
 #define VM_STACK_BYTES	(256u << 10)	/* of a thread: a queue element's iovec takes 4 KiB of it */
 
-/* Locks: e = end_lock, c = chunk_lock. What has no letter is set before vm_enter() and only read afterwards. */
+/*
+ * Locks: e = end_lock, c = chunk_lock. What has no letter is set before vm_enter() and only read
+ * afterwards.
+ */
 struct vm {
 	const struct config *cfg;
 	int kvm_fd, vm_fd;
@@ -99,7 +102,7 @@ struct vm {
 
 /* Open KVM, make the VM, its memory, vCPUs, bus and loop. 0 or -errno after a message. */
 int vm_create(struct vm *vm, const struct config *cfg);
-/* Guest kernel, page tables, FDT, registers. Devices must be attached. 0 or -errno after a message. */
+/* Guest kernel, page tables, FDT, registers; after the devices. 0 or -errno after a message. */
 int vm_load(struct vm *vm);
 /*
  * Run the guest until it ends: the calling thread is vCPU 0, the event loop and further vCPUs get
@@ -130,7 +133,7 @@ void vcpu_kick(struct vcpu *vcpu);	/* out of KVM_RUN; any thread */
 void vcpu_destroy(struct vcpu *vcpu);
 
 /* boot.c */
-int boot_tables(struct vm *vm, uint64_t *end);	/* page tables; *end = first free byte behind them */
+int boot_tables(struct vm *vm, uint64_t *end);	/* *end: first free byte behind them */
 int boot_cpuid(struct vm *vm);			/* what KVM supports, once */
 int boot_vcpu(struct vm *vm, struct vcpu *vcpu);	/* CPUID, registers, MSRs */
 
@@ -141,7 +144,7 @@ int memslots_add_next(struct vm *vm);
 /* An access that came as MMIO: false if it is not in RAM, else it is done. */
 bool memslots_access(struct vm *vm, uint64_t gpa, void *data, unsigned len, bool write);
 
-/* machine_fdt.c: write the FDT at gpa `at`, at most up to HUSK_BOOT_END. 0 or -errno after a message. */
+/* machine_fdt.c: write the FDT at gpa `at`, up to HUSK_BOOT_END. 0 or -errno after a message. */
 int machine_fdt(struct vm *vm, uint64_t at);
 
 /* machine.c: attach every device of the machine. */

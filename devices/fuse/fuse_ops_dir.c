@@ -198,7 +198,7 @@ static struct fuse_node *name_node(struct fuse_server *srv, struct fuse_node *di
 static int name_remove(struct fuse_req *req, int flags)
 {
 	char name[HUSK_FUSE_NAME_MAX + 1];
-	struct fuse_node *dir, *node;
+	struct fuse_node *dir = NULL, *node;
 	int fd, err = req_name(req, name);
 	bool last = false;
 

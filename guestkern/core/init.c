@@ -138,8 +138,9 @@ static void files_set(const struct fdt *fdt, int node, struct process *proc)
 
 	if (ret)
 		panic("cannot mount the root file system: error %d", -ret);
+	proc->fs = fs_new();		/* root and current directory: what is mounted now */
 	proc->files = files_new();
-	if (!proc->files || stdio_setup(proc->files, fdt))
+	if (!proc->fs || !proc->files || stdio_setup(proc->files, fdt))
 		panic("cannot open standard input and output");
 	if (cwd && *cwd) {
 		ret = vfs_make_path(cwd, 0755, proc->cred.uid, proc->cred.gid);
@@ -160,8 +161,7 @@ void init_run(const struct fdt *fdt)
 	if (node < 0)
 		panic("the device tree has no /chosen/" HUSK_FDT_INIT);
 	proc->sighand = sighand_new(NULL);
-	proc->fs = fs_new();
-	if (!proc->sighand || !proc->fs)
+	if (!proc->sighand)
 		panic("no memory for the first process");
 	files_set(fdt, node, proc);
 	identity_set(fdt, node, proc);

@@ -6,6 +6,7 @@
 #include "core/time.h"
 #include "core/init.h"
 #include "drivers/drivers.h"
+#include "fs/glue.h"
 #include "fs/vfs.h"
 #include "husk/fdt.h"
 #include "husk/layout.h"
@@ -61,8 +62,9 @@ static void boot_task(void)
 
 	cpu_this()->prev = NULL;
 	vfs_init();			/* dentry and inode caches */
-	virtio_fs_init(fdt);		/* remember where they are; touched at first use */
-	console_init(fdt);
+	vfs_glue_init();		/* pipes, devices, epoll */
+	virtio_fs_init(fdt);		/* finds it in the device tree */
+	console_init(fdt);		/* remembers where it is; touched at first use */
 	init_run(fdt);			/* mounts, stdio, exec: leaves for the program */
 }
 

@@ -281,6 +281,24 @@ long console_write(unsigned n, const void *buf, size_t len)
 	return done ? (long)done : ret;
 }
 
+size_t console_write_nowait(unsigned n, const void *buf, size_t len)
+{
+	struct out_port *port = n < PORTS ? &out_port[n] : NULL;
+	struct io_seg seg;
+
+	if (!port || port->busy || port->closed || !len || out_ensure(n, len) < 0)
+		return 0;
+	len = MIN(len, port->buf.size);
+	memcpy(port->buf.p, buf, len);
+	seg = (struct io_seg){ port->buf.p, (u32)len };
+	if (virtq_add(port->vq, &seg, 1, NULL, 0, port) < 0)
+		return 0;
+	port->busy = true;
+	virtq_kick(port->vq);
+	out_interrupt(port->vq);	/* as a rule the host has taken it by now */
+	return len;
+}
+
 /* --- input --- */
 
 static void in_irq(bool on)

@@ -42,4 +42,3 @@ int files_next(struct files *files, int fd);		/* lowest open descriptor >= fd, o
 const char *file_label(const struct file *file);	/* as given to file_new_anon(), or NULL */
 int fd_close(int fd);					/* current's table: 0 or -EBADF */
 extern struct list mount_list;				/* struct mount, in mount order */
-u64 pagecache_page_count(void);				/* pages held by the page cache */

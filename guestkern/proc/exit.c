@@ -21,6 +21,7 @@
 #include <asm/siginfo.h>
 #include <asm/signal.h>
 #include <linux/errno.h>
+#include <linux/reboot.h>
 
 
 
@@ -192,6 +193,27 @@ long sys_exit(int code)
 	if (current->proc->nthreads == 1 && !current->proc->group_exit)
 		exit_group((u32)(code & 0xff) << 8);
 	exit_thread();
+}
+
+/* The machine goes down: husk ends with status 0. */
+long sys_reboot(u32 magic, u32 magic2, u32 cmd, u64 arg)
+{
+	if (!capable_root())
+		return -EPERM;
+	if (magic != LINUX_REBOOT_MAGIC1 || (magic2 != LINUX_REBOOT_MAGIC2 && magic2 != LINUX_REBOOT_MAGIC2A &&
+					     magic2 != LINUX_REBOOT_MAGIC2B && magic2 != LINUX_REBOOT_MAGIC2C))
+		return -EINVAL;
+	switch (cmd) {
+	case LINUX_REBOOT_CMD_RESTART:
+	case LINUX_REBOOT_CMD_HALT:
+	case LINUX_REBOOT_CMD_POWER_OFF:
+		system_exit(HUSK_EXIT_REBOOT, 0);
+	case LINUX_REBOOT_CMD_CAD_ON:
+	case LINUX_REBOOT_CMD_CAD_OFF:
+		return 0;
+	default:
+		return -EINVAL;
+	}
 }
 
 long sys_exit_group(int code)

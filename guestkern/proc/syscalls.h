@@ -31,7 +31,12 @@ long sys_arch_prctl(int code, u64 addr);
 long sys_sched_yield(void);
 long sys_sched_getaffinity(s32 pid, u32 len, u64 mask);
 long sys_sched_setaffinity(s32 pid, u32 len, u64 mask);
+long sys_rseq(u64 area, u32 len, int flags, u32 sig);
+long sys_socket(int family, int type, int protocol);
+long sys_socketpair(int family, int type, int protocol, u64 fds);
 long sys_membarrier(int cmd, u32 flags, int cpu);
+
+long sys_reboot(u32 magic, u32 magic2, u32 cmd, u64 arg);
 
 long sys_futex(u64 addr, int op, u32 val, u64 timeout, u64 addr2, u32 val3);
 

@@ -91,6 +91,26 @@ long sys_sched_setaffinity(s32 pid, u32 len, u64 mask)
 	return cpus & 1 ? 0 : -EINVAL;
 }
 
+/*
+ * Restartable sequences are not there. Every glibc program asks, and does without; so this is said
+ * in COMPATIBILITY.md instead of in the log.
+ */
+long sys_rseq(u64 area, u32 len, int flags, u32 sig)
+{
+	return -ENOSYS;
+}
+
+/* No family is there, as in a kernel built without networking; programs know how to do without. */
+long sys_socket(int family, int type, int protocol)
+{
+	return -EAFNOSUPPORT;
+}
+
+long sys_socketpair(int family, int type, int protocol, u64 fds)
+{
+	return -EAFNOSUPPORT;
+}
+
 /* On one vCPU every system call orders memory for all threads. */
 long sys_membarrier(int cmd, u32 flags, int cpu)
 {

@@ -4,9 +4,11 @@
  * device, a second vCPU, the time limit, stopping from another thread, and a triple fault.
  */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "husk/layout.h"
 #include "husk/system.h"
@@ -132,6 +134,40 @@ static struct vm_end run_once(const struct config *cfg, bool stop)
 	return end;
 }
 
+/* Exit status of husk for a guest that writes v to the exit register, in a process of its own. */
+static int status_of(uint32_t v)
+{
+	uint64_t at = HUSK_DIRECT_MAP + HUSK_SYSTEM_MMIO + HUSK_SYS_EXIT;
+	uint8_t code[] = { 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,	/* movabs $at, %rax */
+			   0xc7, 0x00, 0, 0, 0, 0,		/* movl $v, (%rax) */
+			   0xf3, 0x90, 0xeb, 0xfc };		/* pause; jmp */
+	struct config cfg;
+	int st = 0;
+	pid_t pid;
+
+	memcpy(code + 2, &at, sizeof(at));
+	memcpy(code + 12, &v, sizeof(v));
+	cfg = config_make(code, code + sizeof(code));
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		_exit(vm_run(&cfg));
+	waitpid(pid, &st, 0);
+	return WIFEXITED(st) ? WEXITSTATUS(st) : -1;
+}
+
+static void test_status(void)
+{
+	tap_ok(status_of(HUSK_EXIT_CODE << 24 | 0) == 0, "exit code 0");
+	tap_ok(status_of(HUSK_EXIT_CODE << 24 | 77) == 77, "exit code 77");
+	tap_ok(status_of(HUSK_EXIT_SIGNAL << 24 | 11) == 139, "killed by signal 11");
+	tap_ok(status_of(HUSK_EXIT_EXEC << 24 | ENOENT) == EXIT_NOT_FOUND, "program not found");
+	tap_ok(status_of(HUSK_EXIT_EXEC << 24 | EACCES) == EXIT_CANNOT, "program not executable");
+	tap_ok(status_of(HUSK_EXIT_PANIC << 24) == EXIT_HUSK, "guest panic");
+	tap_ok(status_of(HUSK_EXIT_REBOOT << 24) == 0, "reboot");
+	tap_ok(status_of(0xee000000) == EXIT_HUSK, "an end that does not exist");
+}
+
 int main(void)
 {
 	struct config cfg;
@@ -188,5 +224,6 @@ int main(void)
 	end = run_once(&cfg, false);
 	tap_ok(end.kind == VM_END_STOP && strstr(end.reason, "triple fault"),
 	       "text is not writable: %s", end.reason);
+	test_status();
 	return tap_done();
 }

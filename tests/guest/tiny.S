@@ -33,7 +33,7 @@ tiny_state:
 	lea	0x1000(%rsi), %rcx		/* the test stored 0x1000 + n in block n */
 	cmp	%rcx, %rax
 	jne	1f
-	inc	%ebx				/* 6: data is writable and the direct map shows the same page */
+	inc	%ebx				/* 6: data is writable, also in the direct map */
 	movabs	$HUSK_KERNEL_DATA + 0x10, %rax
 	movl	$0x12345678, (%rax)
 	movabs	$HUSK_DIRECT_MAP + HUSK_KERNEL_DATA_PHYS + 0x10, %rax
@@ -104,26 +104,26 @@ tiny_wx_end:
 
 /*
  * First touches of RAM that has no memslot yet, by instructions that KVM can and cannot emulate.
- * Exit code as tiny_state. With 9 GiB: chunks start at 64 MiB, 256 MiB, 1 GiB, 4 GiB, 8 GiB.
+ * Exit code as tiny_state. With 9 GiB: chunks start at 32 MiB, 128 MiB, 512 MiB, 2 GiB, 4 GiB, 8 GiB.
  */
 	.globl tiny_memory, tiny_memory_end
 tiny_memory:
-	mov	$1, %ebx			/* 1: plain store and load, 64 MiB */
-	movabs	$HUSK_DIRECT_MAP + 0x4000000 - 4, %rdi
+	mov	$1, %ebx			/* 1: plain store and load, 32 MiB */
+	movabs	$HUSK_DIRECT_MAP + 0x2000000 - 4, %rdi
 	movabs	$0x1122334455667788, %rax
 	mov	%rax, (%rdi)			/* across the border of two chunks */
 	cmp	%rax, (%rdi)
 	jne	1f
-	inc	%ebx				/* 2: locked add, 256 MiB */
-	movabs	$HUSK_DIRECT_MAP + 0x10000000, %rdi
+	inc	%ebx				/* 2: locked add, 128 MiB */
+	movabs	$HUSK_DIRECT_MAP + 0x8000000, %rdi
 	mov	$5, %eax
 	lock xadd %eax, (%rdi)
 	test	%eax, %eax
 	jne	1f
 	cmpl	$5, (%rdi)
 	jne	1f
-	inc	%ebx				/* 3: vector store, 1 GiB */
-	movabs	$HUSK_DIRECT_MAP + 0x40000000, %rdi
+	inc	%ebx				/* 3: vector store, 512 MiB */
+	movabs	$HUSK_DIRECT_MAP + 0x20000000, %rdi
 	movq	%rbx, %xmm1
 	punpcklqdq %xmm1, %xmm1
 	movntdq	%xmm1, (%rdi)

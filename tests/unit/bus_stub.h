@@ -12,7 +12,12 @@
 #include "devices/bus.h"
 
 struct bus {
-	struct { struct device *dev; enum bus_space space; uint64_t base, size; unsigned region; } map[16];
+	struct {
+		struct device *dev;
+		enum bus_space space;
+		uint64_t base, size;
+		unsigned region;
+	} map[16];
 	unsigned nmaps;
 	unsigned fail_map;	/* the n-th bus_map() fails, counted from 1 */
 	unsigned map_calls;

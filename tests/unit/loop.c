@@ -95,7 +95,7 @@ static void test_threads(void)
 	if (pipe(t.a))
 		abort();
 	pthread_create(&th, NULL, other_thread, &t);
-	tap_ok(loop_run(t.loop) == 0 && t.cycles == 1000, "added and fed by another thread, one-shot");
+	tap_ok(loop_run(t.loop) == 0 && t.cycles == 1000, "one-shot, fed by another thread");
 	pthread_join(th, NULL);
 	loop_free(t.loop);
 	close(t.a[0]); close(t.a[1]);

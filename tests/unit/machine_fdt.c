@@ -61,7 +61,7 @@ static void check_machine(const void *fdt)
 
 	tap_ok(fdt_node_check_compatible(fdt, 0, HUSK_FDT_COMPAT) == 0, "root");
 	tap_ok(fdt_address_cells(fdt, 0) == 2 && fdt_size_cells(fdt, 0) == 2, "two cells each");
-	tap_ok(prop_is(fdt, fdt_path_offset(fdt, "/memory@0"), "reg", low, 16), "memory below the hole");
+	tap_ok(prop_is(fdt, fdt_path_offset(fdt, "/memory@0"), "reg", low, 16), "low memory");
 	tap_ok(prop_is(fdt, fdt_path_offset(fdt, "/memory@100000000"), "reg", high, 16),
 	       "memory above 4 GiB");
 	tap_ok(prop_u32(fdt, fdt_path_offset(fdt, "/cpus/cpu@2"), "reg", 2) &&
@@ -132,7 +132,8 @@ static void check_large(struct vm *vm, struct config *cfg)
 		if (size[i] < 2000000) {
 			const void *fdt = fdt_of(vm);
 
-			fdt_getprop(fdt, fdt_path_offset(fdt, "/chosen/husk,init"), HUSK_FDT_ARGV, &len);
+			fdt_getprop(fdt, fdt_path_offset(fdt, "/chosen/husk,init"), HUSK_FDT_ARGV,
+				    &len);
 			tap_ok(ret == 0 && len == (int)size[i], "%zu bytes of arguments", size[i]);
 		} else {
 			tap_ok(ret == -E2BIG, "%zu bytes of arguments are too many", size[i]);

@@ -75,7 +75,7 @@ static void test_system(void)
 	system_raise(dev, 0);
 	system_raise(dev, 65);
 	tap_ok(bus.msis == 3, "there is no signal 0 or 65");
-	tap_ok(stub_read(&bus, BUS_MMIO, at + HUSK_SYS_SIGNALS, 4) == 0xffffffff, "half of the mask: no");
+	tap_ok(stub_read(&bus, BUS_MMIO, at + HUSK_SYS_SIGNALS, 4) == 0xffffffff, "half the mask");
 	tap_ok(stub_read(&bus, BUS_MMIO, at + HUSK_SYS_SIGNALS, 8) == (1ull << 63 | 1 << 14 | 1 << 1),
 	       "all three are marked");
 	tap_ok(stub_read(&bus, BUS_MMIO, at + HUSK_SYS_SIGNALS, 8) == 0 && !system_pending(dev, 15),
