@@ -286,7 +286,7 @@ size_t console_write_nowait(unsigned n, const void *buf, size_t len)
 	struct out_port *port = n < PORTS ? &out_port[n] : NULL;
 	struct io_seg seg;
 
-	if (!port || port->busy || port->closed || !len || out_ensure(n, len) < 0)
+	if (!port || !out_reap(port) || port->closed || !len || out_ensure(n, len) < 0)
 		return 0;
 	len = MIN(len, port->buf.size);
 	memcpy(port->buf.p, buf, len);
