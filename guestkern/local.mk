@@ -13,7 +13,7 @@ GUEST_SOURCES += guestkern/nucleus/nucleus.S guestkern/nucleus/entry.S guestkern
 
 GUEST_SOURCES += guestkern/core/main.c guestkern/core/init.c guestkern/core/trap.c \
 	guestkern/core/irq.c guestkern/core/sched.c guestkern/core/timer.c guestkern/core/time.c \
-	guestkern/core/panic.c guestkern/core/print.c guestkern/core/string.c guestkern/core/fdt.c
+	guestkern/core/panic.c guestkern/core/stamp.c guestkern/core/print.c guestkern/core/string.c guestkern/core/fdt.c
 
 GUEST_SOURCES += guestkern/mm/page.c guestkern/mm/kmalloc.c guestkern/mm/pgtable.c guestkern/mm/mm.c \
 	guestkern/mm/fault.c guestkern/mm/mmap.c guestkern/mm/uaccess.c

@@ -6,6 +6,7 @@
 #include "core/init.h"
 #include "core/fdt.h"
 #include "core/print.h"
+#include "core/stamp.h"
 #include "core/string.h"
 #include "fs/kfs.h"
 #include "fs/vfs.h"
@@ -138,6 +139,7 @@ static void files_set(const struct fdt *fdt, int node, struct process *proc)
 
 	if (ret)
 		panic("cannot mount the root file system: error %d", -ret);
+	boot_stamp("mounts");
 	proc->fs = fs_new();		/* root and current directory: what is mounted now */
 	proc->files = files_new();
 	if (!proc->fs || !proc->files || stdio_setup(proc->files, fdt))
@@ -163,12 +165,16 @@ void init_run(const struct fdt *fdt)
 	proc->sighand = sighand_new(NULL);
 	if (!proc->sighand)
 		panic("no memory for the first process");
+	boot_stamp("first task");
 	files_set(fdt, node, proc);
+	boot_stamp("standard streams");
 	identity_set(fdt, node, proc);
 	misc_init(fdt);
 	ret = program_exec(fdt, node);
 	if (ret)
 		system_exit(HUSK_EXIT_EXEC, (unsigned)-ret);
+	boot_stamp("exec");
+	boot_stamps_print();
 	current->regs_changed = false;
 	task_enter(task_regs(current));
 }

@@ -3,6 +3,7 @@
 #include "core/fdt.h"
 #include "core/print.h"
 #include "core/sched.h"
+#include "core/stamp.h"
 #include "core/time.h"
 #include "core/init.h"
 #include "drivers/drivers.h"
@@ -62,8 +63,10 @@ static void boot_task(void)
 
 	cpu_this()->prev = NULL;
 	vfs_init();			/* dentry and inode caches */
+	boot_stamp("vfs_init");
 	vfs_glue_init();		/* pipes, devices, epoll */
 	virtio_fs_init(fdt);		/* finds it in the device tree */
+	boot_stamp("virtio_fs_init");
 	console_init(fdt);		/* remembers where it is; touched at first use */
 	init_run(fdt);			/* mounts, stdio, exec: leaves for the program */
 }
@@ -108,13 +111,20 @@ void kmain(void *fdt_blob, u64 id)
 	if (fdt_open(&boot_fdt, fdt_blob, HUSK_BOOT_END))
 		panic("no device tree at %p", fdt_blob);
 	trace_mask = (u32)fdt_u32(&boot_fdt, init_node(&boot_fdt), HUSK_FDT_TRACE, 0);
+	boot_stamp("start");
 	memory_init(&boot_fdt);		/* page_alloc(), kmalloc() */
+	boot_stamp("memory_init");
 	time_init(&boot_fdt);
+	boot_stamp("time_init");
 	fpu_init(&boot_fdt);
+	boot_stamp("fpu_init");
 	random_init(&boot_fdt);
+	boot_stamp("random_init");
 	timers_init(&boot_fdt);
 	irq_init();			/* LAPIC on */
+	boot_stamp("irq_init");
 	process_init();
+	boot_stamp("process_init");
 	__atomic_store_n(&boot_done, true, __ATOMIC_RELEASE);
 	boot_task_start();		/* does not return */
 }

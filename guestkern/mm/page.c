@@ -13,6 +13,7 @@
 
 #define MAX_ORDER 10
 #define HUGE_ORDER 9
+#define ARRAY_LEAD (64ul << 10)	/* describes the first 10 MiB of RAM */
 
 #define PG_FREE		0x01	/* head of a free block */
 #define PG_CLEAN	0x02	/* and all of it is zero */
@@ -24,7 +25,7 @@ struct frontier {
 static struct page *pages;	/* by pfn; the part that describes unused RAM is never touched */
 static u64 npfns;
 static struct list free_list[MAX_ORDER + 1];
-static struct frontier frontier[2];
+static struct frontier frontier[3];
 static unsigned nfrontiers;
 static u64 free_pages, total_pages;
 
@@ -59,23 +60,37 @@ u64 page_total_count(void)
 	return total_pages;
 }
 
+static void frontier_add(u64 start, u64 end)
+{
+	struct frontier *f = &frontier[nfrontiers++];
+
+	if (end < start)
+		panic("no memory left for pages: 0x%lx to 0x%lx", start, end);
+	f->low = start >> PAGE_SHIFT;
+	f->high = end >> PAGE_SHIFT;
+	free_pages += f->high - f->low;
+}
+
+/*
+ * The first 2 MiB page behind the kernel's text holds its data, then the first pages to hand out,
+ * then the beginning of the page array, whose rest is behind it. So a small program's whole VM
+ * touches two 2 MiB pages of the host: clearing one costs more than all the rest of boot.
+ */
 void page_init(const struct ram *ram, unsigned nram, u64 first_free)
 {
+	u64 array = ALIGN_UP(first_free + ARRAY_LEAD, HUGE_SIZE) - ARRAY_LEAD, array_end;
+
 	for (unsigned i = 0; i <= MAX_ORDER; i++)
 		list_init(&free_list[i]);
 	npfns = (ram[nram - 1].base + ram[nram - 1].size) >> PAGE_SHIFT;
-	pages = (struct page *)(HUSK_DIRECT_MAP + first_free);
-	first_free = ALIGN_UP(first_free + npfns * sizeof(struct page), PAGE_SIZE);
-	for (unsigned i = 0; i < nram && i < ARRAY_SIZE(frontier); i++) {
-		struct frontier *f = &frontier[nfrontiers++];
-
-		f->low = MAX(ram[i].base, i ? 0 : first_free) >> PAGE_SHIFT;
-		f->high = (ram[i].base + ram[i].size) >> PAGE_SHIFT;
-		if (f->high < f->low)
-			panic("no memory left after the page table: %lu pages", f->low - f->high);
-		free_pages += f->high - f->low;
+	pages = (struct page *)(HUSK_DIRECT_MAP + array);
+	array_end = ALIGN_UP(array + npfns * sizeof(struct page), PAGE_SIZE);
+	frontier_add(first_free, array);
+	frontier_add(array_end, ram[0].base + ram[0].size);
+	if (nram > 1)
+		frontier_add(ram[1].base, ram[1].base + ram[1].size);
+	for (unsigned i = 0; i < nram; i++)
 		total_pages += ram[i].size >> PAGE_SHIFT;
-	}
 }
 
 static void block_free(struct page *page, unsigned order, bool clean)
