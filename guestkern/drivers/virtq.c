@@ -40,7 +40,7 @@ static u64 virtq_phys(const void *p)
 	u64 addr = (u64)p;
 
 	if (addr - HUSK_KERNEL_VIRT < IMAGE_MAX)
-		return addr - HUSK_KERNEL_VIRT + HUSK_KERNEL_PHYS;
+		return addr - HUSK_KERNEL_DATA + HUSK_KERNEL_DATA_PHYS;
 	return addr - HUSK_DIRECT_MAP;
 }
 
