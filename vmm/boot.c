@@ -196,6 +196,11 @@ static struct kvm_cpuid_entry2 *cpuid_find(struct kvm_cpuid2 *c, uint32_t functi
 	return NULL;
 }
 
+const struct kvm_cpuid_entry2 *boot_cpuid_find(struct vm *vm, uint32_t function, uint32_t index)
+{
+	return cpuid_find(vm->cpuid, function, index);
+}
+
 static unsigned bits_for(unsigned n)
 {
 	unsigned bits = 0;

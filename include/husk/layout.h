@@ -9,7 +9,8 @@
 #define HUSK_BOOT_TABLES	0x00001000	/* PML4, then other tables made by the VMM, then the FDT */
 #define HUSK_BOOT_END		0x00200000	/* end of what the VMM fills before the kernel image */
 #define HUSK_KERNEL_PHYS	0x00200000	/* kernel ELF: p_paddr of the first segment */
-#define HUSK_KERNEL_TEXT_MAX	0x00080000	/* text and data share one 2 MiB page of RAM */
+#define HUSK_KERNEL_TEXT_MAX	0x0007e000	/* text and data share one 2 MiB page of RAM */
+#define HUSK_READY_RINGS	0x0027e000	/* two pages: rings of virtio-fs (husk/fdt.h) */
 #define HUSK_HOLE_BASE		0xc0000000	/* 3 GiB: no RAM from here ... */
 #define HUSK_HOLE_END		0x100000000	/* ... to here */
 
