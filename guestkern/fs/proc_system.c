@@ -21,7 +21,7 @@ static void meminfo_line(struct seq *seq, const char *name, u64 pages)
 
 int proc_meminfo(struct seq *seq, const struct pseudo *self)
 {
-	u64 cached = pagecache_page_count(), free = page_free_count();
+	u64 cached = pagecache_total(), free = page_free_count();
 
 	meminfo_line(seq, "MemTotal", page_total_count());
 	meminfo_line(seq, "MemFree", free);
