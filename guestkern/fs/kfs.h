@@ -6,9 +6,6 @@
 
 struct fdt;
 
-/* Sets the VFS's hooks for FIFOs, devices, pipe sizes and epoll; before anything is mounted. */
-void kfs_init(void);
-
 /* pipe.c: operations of every FIFO. */
 extern const struct file_ops fifo_ops;
 long pipe_fcntl(struct file *file, unsigned cmd, u64 arg);	/* F_GETPIPE_SZ, F_SETPIPE_SZ */

@@ -47,16 +47,16 @@ void rlimits_init(struct process *proc, const struct fdt *fdt)
 		stack = fdt_u64(fdt, init, HUSK_FDT_STACK, STACK_DEFAULT);
 	}
 	for (int i = 0; i < RLIM_COUNT; i++)
-		proc->rlim[i] = (struct rlimit){ UNLIMITED, UNLIMITED };
+		proc->rlim[i] = (struct rlim){ UNLIMITED, UNLIMITED };
 	proc->rlim[RLIMIT_STACK].cur = stack;
 	proc->rlim[RLIMIT_CORE].cur = 0;
-	proc->rlim[RLIMIT_NPROC] = (struct rlimit){ tasks, tasks };
-	proc->rlim[RLIMIT_NOFILE] = (struct rlimit){ MIN(nofile, NOFILE_HARD), NOFILE_HARD };
-	proc->rlim[RLIMIT_MEMLOCK] = (struct rlimit){ MEMLOCK_DEFAULT, MEMLOCK_DEFAULT };
-	proc->rlim[RLIMIT_SIGPENDING] = (struct rlimit){ tasks, tasks };
-	proc->rlim[RLIMIT_MSGQUEUE] = (struct rlimit){ MSGQUEUE_DEFAULT, MSGQUEUE_DEFAULT };
-	proc->rlim[RLIMIT_NICE] = (struct rlimit){ 0, 0 };
-	proc->rlim[RLIMIT_RTPRIO] = (struct rlimit){ 0, 0 };
+	proc->rlim[RLIMIT_NPROC] = (struct rlim){ tasks, tasks };
+	proc->rlim[RLIMIT_NOFILE] = (struct rlim){ MIN(nofile, NOFILE_HARD), NOFILE_HARD };
+	proc->rlim[RLIMIT_MEMLOCK] = (struct rlim){ MEMLOCK_DEFAULT, MEMLOCK_DEFAULT };
+	proc->rlim[RLIMIT_SIGPENDING] = (struct rlim){ tasks, tasks };
+	proc->rlim[RLIMIT_MSGQUEUE] = (struct rlim){ MSGQUEUE_DEFAULT, MSGQUEUE_DEFAULT };
+	proc->rlim[RLIMIT_NICE] = (struct rlim){ 0, 0 };
+	proc->rlim[RLIMIT_RTPRIO] = (struct rlim){ 0, 0 };
 }
 
 static struct process *limits_target(int pid, int *err)
@@ -83,9 +83,9 @@ static struct process *limits_target(int pid, int *err)
 	return proc;
 }
 
-static int limit_set(struct process *proc, u32 resource, const struct rlimit *new)
+static int limit_set(struct process *proc, u32 resource, const struct rlim *new)
 {
-	struct rlimit *limit = &proc->rlim[resource];
+	struct rlim *limit = &proc->rlim[resource];
 
 	if (new->cur > new->max)
 		return -EINVAL;
@@ -99,7 +99,7 @@ static int limit_set(struct process *proc, u32 resource, const struct rlimit *ne
 
 long sys_prlimit64(int pid, u32 resource, u64 new_limit, u64 old_limit)
 {
-	struct rlimit new, old;
+	struct rlim new, old;
 	struct process *proc;
 	int err;
 
@@ -122,12 +122,12 @@ long sys_getrlimit(u32 resource, u64 rlim)
 {
 	if (resource >= RLIM_COUNT)
 		return -EINVAL;
-	return copy_to_user(rlim, &current->proc->rlim[resource], sizeof(struct rlimit));
+	return copy_to_user(rlim, &current->proc->rlim[resource], sizeof(struct rlim));
 }
 
 long sys_setrlimit(u32 resource, u64 rlim)
 {
-	struct rlimit new;
+	struct rlim new;
 
 	if (copy_from_user(&new, rlim, sizeof(new)))
 		return -EFAULT;

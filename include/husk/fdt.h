@@ -32,6 +32,8 @@
 /* /chosen */
 #define HUSK_FDT_TSC_KHZ	"husk,tsc-khz"		/* u32; absent: calibrate by the PM timer */
 #define HUSK_FDT_APIC_HZ	"husk,apic-hz"		/* u32: LAPIC timer input clock */
+#define HUSK_FDT_XSAVE_SIZE	"husk,xsave-size"	/* u32: CPUID 0xd.0 ebx for XCR0; 0: no XSAVE */
+#define HUSK_FDT_HWCAP		"husk,hwcap"		/* u32: CPUID 1 edx; with xsave-size */
 
 /* /chosen/husk,init: the program. String lists are NUL-separated, each string NUL-terminated. */
 #define HUSK_FDT_INIT		"husk,init"

@@ -6,7 +6,7 @@
 #pragma once
 
 /* Guest physical addresses. RAM starts at 0; what does not fit below the hole continues at 4 GiB. */
-#define HUSK_BOOT_TABLES	0x00001000	/* page tables made by the VMM, then the FDT */
+#define HUSK_BOOT_TABLES	0x00001000	/* PML4, then other tables made by the VMM, then the FDT */
 #define HUSK_BOOT_END		0x00200000	/* end of what the VMM fills before the kernel image */
 #define HUSK_KERNEL_PHYS	0x00200000	/* kernel ELF: p_paddr of the first segment */
 #define HUSK_HOLE_BASE		0xc0000000	/* 3 GiB: no RAM from here ... */
