@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What pipes, epoll, the terminal, /dev, /proc and /sys offer to the VFS and the kernel's core,
- * and the few services they need in return.
- */
+/* What pipes, epoll, the terminal, /dev, /proc and /sys offer to the rest of the kernel. */
 #pragma once
 
 #include "fs/vfs.h"
 
 struct fdt;
 
-/* --- offered ------------------------------------------------------------------------------- */
-
-/* pipe.c: operations of every S_IFIFO inode (the VFS sets inode->fops to it). */
+/* pipe.c: operations of every FIFO. */
 extern const struct file_ops fifo_ops;
 long pipe_fcntl(struct file *file, unsigned cmd, u64 arg);	/* F_GETPIPE_SZ, F_SETPIPE_SZ */
 struct inode *pipefs_inode(const struct file_ops *fops);	/* S_IFIFO inode without a name */
@@ -23,9 +18,8 @@ void epoll_file_gone(struct file *file);
 const struct file_ops *chrdev_ops(u64 rdev);
 const char *chrdev_name(u64 rdev);		/* path of a device that a nameless file may be, or NULL */
 struct inode *devfs_inode(u64 rdev);		/* referenced inode of the node in /dev, or NULL */
-int devfs_mount(struct super **out);
 
-int procfs_mount(struct super **out);
+/* With devfs_mount() and procfs_mount() of vfs.h: */
 int sysfs_mount(struct super **out);
 
 /* stdio.c: descriptors 0, 1, 2 of the first program; runs as that program's first task. */
@@ -33,12 +27,3 @@ int stdio_setup(struct files *files, const struct fdt *fdt);
 
 /* tty.c: a session leader exits or gives up its terminal: SIGHUP and SIGCONT to the foreground. */
 void tty_disassociate(struct process *proc);
-
-/* --- needed from the VFS ------------------------------------------------------------------- */
-
-/* Referenced file behind fd in any table, or NULL; *cloexec (if not NULL) is the descriptor flag. */
-struct file *files_lookup(struct files *files, int fd, bool *cloexec);
-int files_next(struct files *files, int fd);		/* lowest open descriptor >= fd, or -1 */
-const char *file_label(const struct file *file);	/* as given to file_new_anon(), or NULL */
-int fd_close(int fd);					/* current's table: 0 or -EBADF */
-extern struct list mount_list;				/* struct mount, in mount order */

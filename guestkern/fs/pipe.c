@@ -28,7 +28,6 @@ struct inode *pipefs_inode(const struct file_ops *fops)
 	if (!inode)
 		return NULL;
 	inode->ino = next_ino++;
-	inode->nlink = 1;
 	inode->blksize = PAGE_SIZE;
 	inode->uid = current->proc->cred.fsuid;
 	inode->gid = current->proc->cred.fsgid;
@@ -283,19 +282,13 @@ long pipe_fcntl(struct file *file, unsigned cmd, u64 arg)
 	}
 }
 
-/* One end; takes its own reference to the inode. */
+/* One end. */
 static struct file *pipe_file(struct inode *inode, u32 flags)
 {
-	struct file *file = file_new_anon(&fifo_ops, "pipe", NULL, flags);
+	struct file *file = file_new_inode(inode, &fifo_ops, "pipe", NULL, flags);
 
-	if (!file)
-		return NULL;
-	if (file->inode)
-		inode_put(file->inode);
-	inode_get(inode);
-	file->inode = inode;
-	file->version_ra = 0;
-	pipe_join(inode->pipe, file);
+	if (file)
+		pipe_join(inode->pipe, file);
 	return file;
 }
 

@@ -13,12 +13,16 @@ static struct file *fd_shown(const struct pseudo *self, bool *cloexec)
 {
 	struct process *proc = proc_process(self);
 
-	return proc && proc->files ? files_lookup(proc->files, self->fd, cloexec) : NULL;
+	if (!proc || !proc->files)
+		return NULL;
+	if (cloexec)
+		*cloexec = fd_cloexec(proc->files, self->fd);
+	return fd_file_in(proc->files, self->fd);
 }
 
 static int fd_nameless_text(const struct file *file, char *buf, size_t size)
 {
-	const char *device = chrdev_name(file->inode->rdev), *label = file_label(file);
+	const char *device = chrdev_name(file->inode->rdev), *label = file->label;
 	unsigned long long ino = file->inode->ino;
 
 	switch (file->inode->mode & S_IFMT) {
@@ -58,6 +62,7 @@ static int fd_readlink(const struct pseudo *self, char *buf, size_t size)
 static int fd_follow(const struct pseudo *self, struct dentry **target)
 {
 	struct file *file = fd_shown(self, NULL);
+	char label[48];
 
 	if (!file)
 		return -ENOENT;
@@ -65,7 +70,8 @@ static int fd_follow(const struct pseudo *self, struct dentry **target)
 		dentry_get(file->dentry);
 		*target = file->dentry;
 	} else {
-		*target = dentry_new_anon(file->inode, "anon_inode");
+		fd_nameless_text(file, label, sizeof(label));
+		*target = dentry_new_anon(file->inode, label);
 	}
 	file_put(file);
 	return *target ? 0 : -ENOMEM;
@@ -111,13 +117,14 @@ static int fd_find(const struct pseudo *dir, const char *name, struct pseudo *ch
 static bool fd_next(const struct pseudo *dir, u64 *key, char *name, struct pseudo *child, bool info)
 {
 	struct process *proc = proc_process(dir);
-	int fd = proc->files && *key <= INT32_MAX ? files_next(proc->files, (int)*key) : -1;
+	unsigned count = proc->files ? fd_count(proc->files) : 0;
 
-	if (fd < 0)
-		return false;
-	*key = (u64)fd;
-	snprintf(name, PSEUDO_NAME_MAX, "%d", fd);
-	return !fd_find(dir, name, child, info);
+	for (; *key < count; ++*key) {
+		snprintf(name, PSEUDO_NAME_MAX, "%u", (unsigned)*key);
+		if (!fd_find(dir, name, child, info))
+			return true;
+	}
+	return false;
 }
 
 int proc_fd_find(const struct pseudo *dir, const char *name, struct pseudo *child)

@@ -96,15 +96,15 @@ static int pseudo_lookup(struct inode *dir, struct dentry *dentry)
 	struct pseudo child;
 	int err = pseudo_alive(self) ? pseudo_find(self, dentry->name, &child) : -ENOENT;
 
-	/* What is made up may be gone, or be another one, the next time. */
+	/* What is made up may be gone, or be another one, the next time it is looked up. */
 	dentry->expires_ns = self->pid || self->node->find ? 0 : ~0ull;
 	dentry->inode = NULL;
 	if (err == -ENOENT)
 		return 0;
 	if (err)
 		return err;
-	if (!child.pid)
-		dentry->expires_ns = ~0ull;
+	/* The VFS keeps a link's text in the inode: one that depends on who asks needs a new one. */
+	dentry->expires_ns = child.pid || child.node->readlink ? 0 : ~0ull;
 	dentry->inode = pseudo_inode(dir->sb, &child);
 	return dentry->inode ? 0 : -ENOMEM;
 }
@@ -114,24 +114,6 @@ static int pseudo_emit(struct dir_context *ctx, const char *name, const struct p
 {
 	return ctx->emit(ctx, name, strlen(name), pseudo_ino(what), what->node->mode >> DT_SHIFT,
 			 next_pos);
-}
-
-static int pseudo_emit_dots(struct file *file, struct dir_context *ctx)
-{
-	struct dentry *parent = file->dentry ? file->dentry->parent : NULL;
-	u64 up = parent && parent->inode ? parent->inode->ino : file->inode->ino;
-
-	if (file->pos == 0) {
-		if (ctx->emit(ctx, ".", 1, file->inode->ino, S_IFDIR >> DT_SHIFT, 1))
-			return 1;
-		file->pos = 1;
-	}
-	if (file->pos == 1) {
-		if (ctx->emit(ctx, "..", 2, up, S_IFDIR >> DT_SHIFT, 2))
-			return 1;
-		file->pos = 2;
-	}
-	return 0;
 }
 
 static int pseudo_iterate(struct file *file, struct dir_context *ctx)
@@ -144,8 +126,10 @@ static int pseudo_iterate(struct file *file, struct dir_context *ctx)
 
 	if (!pseudo_alive(self))
 		return -ENOENT;
-	if (pseudo_emit_dots(file, ctx))
+	if (!dir_emit_dots(file, ctx))
 		return 0;
+	if (file->pos < 2)
+		file->pos = 2;
 	for (; file->pos - 2 < node->nchildren; file->pos++) {
 		child = *self;
 		child.node = &node->children[file->pos - 2];
@@ -319,7 +303,6 @@ struct inode *pseudo_inode(struct super *sb, const struct pseudo *what)
 	inode->priv = priv;
 	inode->ino = pseudo_ino(what);
 	inode->rdev = what->node->rdev;
-	inode->nlink = 1;
 	inode->uid = owner ? owner->euid : 0;
 	inode->gid = owner ? owner->egid : 0;
 	inode->blksize = 1024;

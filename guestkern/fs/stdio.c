@@ -119,17 +119,12 @@ static const struct file_ops stream_out_ops = {
 /* A nameless file on an inode; consumes the reference to the inode. */
 static struct file *stdio_file(struct inode *inode, u32 flags)
 {
-	struct file *file = inode ? file_new_anon(inode->fops, "stdio", inode->priv, flags) : NULL;
+	struct file *file;
 
 	if (!inode)
 		return NULL;
-	if (!file) {
-		inode_put(inode);
-		return NULL;
-	}
-	if (file->inode)
-		inode_put(file->inode);
-	file->inode = inode;
+	file = file_new_inode(inode, inode->fops, "stdio", inode->priv, flags);
+	inode_put(inode);
 	return file;
 }
 
@@ -150,7 +145,7 @@ static struct file *stdio_open(int fd, const char *kind)
 		return stdio_file(devfs_inode(NULL_RDEV), O_RDWR);
 	if (strcmp(kind, HUSK_STDIO_TTY))
 		return stdio_stream(fd);
-	file = stdio_file(devfs_inode(CONSOLE_RDEV), O_RDWR);
+	file = stdio_file(devfs_inode(CONSOLE_RDEV), O_RDWR);	/* not opened: set up by hand */
 	if (file)
 		file->priv = tty_console();
 	return file;

@@ -28,6 +28,10 @@ int fake_kmalloc_fail;
 char fake_console_out[2][1 << 17];
 size_t fake_console_len[2];
 bool fake_console_closed;
+int (*vfs_fifo_open)(struct inode *inode, struct file *file);
+int (*vfs_device_open)(struct inode *inode, struct file *file);
+long (*vfs_pipe_size)(struct file *file, u64 size);
+void (*vfs_epoll_release)(struct file *file);
 struct list mount_list = LIST_INIT(mount_list);
 u32 trace_mask;
 
@@ -102,7 +106,7 @@ u64 page_total_count(void)
 	return 131072;
 }
 
-u64 pagecache_page_count(void)
+u64 pagecache_total(void)
 {
 	return 512;
 }
@@ -185,6 +189,7 @@ struct inode *inode_new(struct super *sb, u32 mode)
 	inode->refs = 1;
 	inode->sb = sb;
 	inode->mode = mode;
+	inode->nlink = 1;
 	return inode;
 }
 
@@ -202,10 +207,12 @@ void inode_put(struct inode *inode)
 	free(inode);
 }
 
-struct dentry *dentry_new_anon(struct inode *inode)
+struct dentry *dentry_new_anon(struct inode *inode, const char *label)
 {
-	struct dentry *dentry = calloc(1, sizeof(*dentry) + 1);
+	struct dentry *dentry = calloc(1, sizeof(*dentry) + 64);
 
+	dentry->name = dentry->inline_name;
+	snprintf(dentry->name, 64, "%s", label);
 	dentry->refs = 1;
 	dentry->inode = inode;
 	inode_get(inode);
@@ -235,23 +242,29 @@ char *dentry_path(struct dentry *dentry, char *buf, size_t size)
 
 static struct super anon_super = { .type = "anon" };
 
-struct file *file_new_anon(const struct file_ops *ops, const char *label, void *priv, u32 flags)
+struct file *file_new_inode(struct inode *inode, const struct file_ops *ops, const char *label,
+			    void *priv, u32 flags)
 {
 	struct file *file = calloc(1, sizeof(*file));
 
 	file->refs = 1;
 	file->ops = ops;
-	file->inode = inode_new(&anon_super, 0600);
-	file->inode->priv = (void *)label;
+	inode_get(inode);
+	file->inode = inode;
+	file->label = label;
 	file->priv = priv;
 	file->flags = flags;
 	list_init(&file->epoll);
 	return file;
 }
 
-const char *file_label(const struct file *file)
+struct file *file_new_anon(const struct file_ops *ops, const char *label, void *priv, u32 flags)
 {
-	return file->inode->sb == &anon_super ? file->inode->priv : NULL;
+	struct inode *inode = inode_new(&anon_super, 0600);
+	struct file *file = file_new_inode(inode, ops, label, priv, flags);
+
+	inode_put(inode);
+	return file;
 }
 
 void file_get(struct file *file)
@@ -273,13 +286,9 @@ void file_put(struct file *file)
 
 int fake_open(struct inode *inode, u32 flags, struct file **out)
 {
-	struct file *file = file_new_anon(inode->fops, "opened", NULL, flags);
-	int err;
+	struct file *file = file_new_inode(inode, inode->fops, NULL, NULL, flags);
+	int err = inode->fops->open ? inode->fops->open(inode, file) : 0;
 
-	inode_put(file->inode);
-	inode_get(inode);
-	file->inode = inode;
-	err = inode->fops->open ? inode->fops->open(inode, file) : 0;
 	if (!err) {
 		*out = file;
 		return 0;
@@ -289,29 +298,44 @@ int fake_open(struct inode *inode, u32 flags, struct file **out)
 	return err;
 }
 
+s64 dir_llseek(struct file *file, s64 off, int whence)
+{
+	return (s64)(file->pos = (u64)off);
+}
+
+bool dir_emit_dots(struct file *file, struct dir_context *ctx)
+{
+	if (file->pos == 0 && ctx->emit(ctx, ".", 1, file->inode->ino, 4, 1))
+		return false;
+	return file->pos > 1 || !ctx->emit(ctx, "..", 2, file->inode->ino, 4, 2);
+}
+
 struct files *files_new(void)
 {
 	return calloc(1, sizeof(struct files));
 }
 
-struct file *files_lookup(struct files *files, int fd, bool *cloexec)
+struct file *fd_file_in(struct files *files, int fd)
 {
 	struct file *file = fd >= 0 && fd < FAKE_FDS ? files->file[fd] : NULL;
 
-	if (!file)
-		return NULL;
-	if (cloexec)
-		*cloexec = files->cloexec[fd];
-	file_get(file);
+	if (file)
+		file_get(file);
 	return file;
 }
 
-int files_next(struct files *files, int fd)
+bool fd_cloexec(struct files *files, int fd)
 {
-	for (; fd < FAKE_FDS; fd++)
-		if (files->file[fd])
-			return fd;
-	return -1;
+	return files->cloexec[fd];
+}
+
+unsigned fd_count(struct files *files)
+{
+	unsigned n = FAKE_FDS;
+
+	while (n && !files->file[n - 1])
+		n--;
+	return n;
 }
 
 struct file *fake_file(int fd)
@@ -321,7 +345,7 @@ struct file *fake_file(int fd)
 
 struct file *fd_file(int fd)
 {
-	return files_lookup(current->proc->files, fd, NULL);
+	return fd_file_in(current->proc->files, fd);
 }
 
 int fd_install(struct file *file, unsigned cloexec)
