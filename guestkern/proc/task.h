@@ -86,7 +86,12 @@ struct task {
 	char comm[16];
 };
 
+#ifdef HUSK_HOST_TEST		/* unit tests have no GS block */
+struct task *current_task(void);
+#define current current_task()
+#else
 #define current (this_cpu()->current)
+#endif
 
 extern struct list process_list;
 
