@@ -186,8 +186,7 @@ int signal_send_info(struct process *proc, const struct siginfo_k *info)
 	list_for_each(t, &proc->threads, thread_link) {
 		if (t->sigmask & SIGMASK(info->signo))
 			continue;
-		if (t == current)
-			return ret;
+		/* `current` may be asleep: the last to sleep idles on its own stack. */
 		task_notify(t);
 		if (t->state != TASK_SLEEPING_NOINTR)
 			return ret;
