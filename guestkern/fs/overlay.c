@@ -18,6 +18,15 @@ bool overlay_inode_is(const struct inode *inode)
 	return super_is_overlay(inode->sb);
 }
 
+static u32 overlay_nlink(const struct overlay_inode *oi, const struct inode *real)
+{
+	bool gone = oi->self && (oi->self->flags & DENTRY_DELETED);
+
+	if (oi->lower && inode_is_dir(real))
+		return !gone;
+	return gone && real->nlink ? real->nlink - 1 : real->nlink;	/* the host keeps its link */
+}
+
 void overlay_sync(struct inode *inode)
 {
 	struct overlay_inode *oi = overlay_i(inode);
@@ -26,7 +35,7 @@ void overlay_sync(struct inode *inode)
 	inode->mode = real->mode;
 	inode->uid = real->uid;
 	inode->gid = real->gid;
-	inode->nlink = oi->lower && inode_is_dir(real) ? 1 : real->nlink;
+	inode->nlink = overlay_nlink(oi, real);
 	inode->rdev = real->rdev;
 	inode->size = real->size;
 	inode->blocks = real->blocks;
