@@ -13,6 +13,7 @@
 #include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,9 +22,6 @@
 #include "fs/syscalls.h"
 #include "vfs_fake.h"
 
-#ifndef SYS_fchmodat2
-#define SYS_fchmodat2 452
-#endif
 
 #define CALL_FD		500	/* pipes of the child */
 #define REPLY_FD	501
@@ -62,6 +60,7 @@ static void child_run(void)
 		_exit(1);
 	umask(022);
 	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 600, 600 });
 	while (syscall(SYS_read, CALL_FD, &c, 1) == 1) {
 		if (call->nr == NR_SETIDS) {
 			child_ids((unsigned)call->a[0], (unsigned)call->a[1]);
