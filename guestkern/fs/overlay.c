@@ -170,13 +170,14 @@ static int overlay_revalidate(struct inode *dir, struct dentry *dentry)
 	err = overlay_lookup_lower(dir, dentry, &lower, &expires_ns);
 	if (err)
 		return err;
-	dentry->expires_ns = expires_ns;
-	if (!lower)
-		return !oi;
-	if (!oi || (lower != oi->lower && lower->inode != oi->lower->inode)) {
-		dentry_put(lower);
-		return 0;
+	if (!oi || !lower || (lower != oi->lower && lower->inode != oi->lower->inode)) {
+		if (lower)
+			dentry_put(lower);
+		else if (!oi)
+			dentry->expires_ns = expires_ns;
+		return !lower && !oi;
 	}
+	dentry->expires_ns = expires_ns;
 	dentry_put(oi->lower);
 	oi->lower = lower;
 	overlay_sync(dentry->inode);

@@ -335,6 +335,11 @@ static void set_root(struct dentry *d)
 	}
 }
 
+void fake_reroot(void)
+{
+	set_root(root_dentry());
+}
+
 int fake_root_tmpfs(void)
 {
 	struct super *sb;
