@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memfd_create(2) and its seals: files of a tmpfs that is mounted nowhere. */
+#include "fs/shmem.h"
 #include "fs/syscalls.h"
 #include "fs/vfs_internal.h"
 
@@ -53,6 +54,16 @@ static int memfd_new(const char *name, unsigned flags, struct file **out)
 	err = file_open_dentry(dentry, O_RDWR | O_LARGEFILE, out);
 	dentry_put(dentry);
 	return err;
+}
+
+struct file *shmem_file(u64 size)
+{
+	struct file *file;
+
+	if (memfd_new("shared", 0, &file))
+		return NULL;
+	file->inode->size = size;
+	return file;
 }
 
 long sys_memfd_create(u64 name, u32 flags)

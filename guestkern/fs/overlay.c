@@ -22,8 +22,10 @@ static u32 overlay_nlink(const struct overlay_inode *oi, const struct inode *rea
 {
 	bool gone = oi->self && (oi->self->flags & DENTRY_DELETED);
 
-	if (oi->lower && inode_is_dir(real))
-		return !gone;
+	if (gone && inode_is_dir(real))
+		return 0;
+	if (oi->lower && oi->upper && inode_is_dir(real))
+		return 1;	/* merged: not counted, which readers of directories know */
 	return gone && real->nlink ? real->nlink - 1 : real->nlink;	/* the host keeps its link */
 }
 

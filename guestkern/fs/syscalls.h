@@ -136,3 +136,5 @@ long sys_memfd_create(u64 name, u32 flags);
 /* mount.c */
 long sys_umount2(u64 path, int flags);
 long sys_mount(u64 source, u64 target, u64 type, u64 flags, u64 data);
+
+long sys_ioctl(int fd, u32 cmd, u64 arg);
