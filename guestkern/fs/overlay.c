@@ -210,7 +210,7 @@ static int overlay_walk(struct dentry *start, const char *rest)
 	if (known)
 		return 0;
 	mutex_lock(&lower->lock);
-	lower->ops->walk(oi->lower, rest);
+	dcache_walk(oi->lower, rest);
 	mutex_unlock(&lower->lock);
 	return 0;
 }

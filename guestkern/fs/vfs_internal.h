@@ -39,6 +39,9 @@ bool dentry_is_below(const struct dentry *dentry, const struct dentry *ancestor)
 int dcache_lookup_locked(struct dentry *parent, const char *name, size_t len, const char *rest,
 			 struct dentry **out);
 
+/* The file system's walk(), counted; start->inode->lock is held. */
+void dcache_walk(struct dentry *start, const char *rest);
+
 /* --- inode.c --- */
 bool inode_owner_or_root(const struct inode *inode);
 bool group_member(u32 gid);

@@ -249,7 +249,7 @@ static void test_readahead(void)
 	counts_reset();
 	for (int i = 0; i < 8; i++)
 		ok &= read_check((int)fd2, 12, ((u64)i * 997 % 1024) * 4096 + 5, 100);
-	CHECK(ok && hostfs_counts.reads == 8 && hostfs_counts.pages <= 8 * 2 * RA_MIN,
+	CHECK(ok && hostfs_counts.reads <= 8 && hostfs_counts.pages <= 8 * 2 * RA_MIN,
 	       "8 scattered reads: %u requests, %u pages", hostfs_counts.reads, hostfs_counts.pages);
 	counts_reset();
 	ok &= read_check((int)fd2, 12, 1 << 20, 0x60000);
