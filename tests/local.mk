@@ -132,3 +132,34 @@ tests_unit_guest_fusefs_SOURCES = tests/unit/guest_fusefs.c tests/unit/guest_hos
 	guestkern/fs/dcache.c guestkern/fs/lookup.c guestkern/fs/inode.c guestkern/fs/pagecache.c \
 	guestkern/fs/pagecache_rw.c guestkern/fs/pagecache_wb.c guestkern/fs/pagetree.c $(FUSE_SERVER)
 tests_unit_guest_fusefs_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST -include sys/stat.h
+
+# The VFS core with the kernel around it faked. Freestanding: the C library's headers would hide
+# parts of the UAPI ones. The oracle is the host's kernel, in a chroot: root only, else a skip.
+VFS_CORE = tests/unit/vfs_fake.c tests/unit/vfs_fake.h \
+	guestkern/fs/attr.c guestkern/fs/dcache.c guestkern/fs/dirs.c guestkern/fs/fcntl.c \
+	guestkern/fs/fdtable.c guestkern/fs/file.c guestkern/fs/inode.c guestkern/fs/iov.c \
+	guestkern/fs/locks.c guestkern/fs/lookup.c guestkern/fs/memfd.c guestkern/fs/mount.c \
+	guestkern/fs/namei.c guestkern/fs/names.c guestkern/fs/nametab.c guestkern/fs/open.c \
+	guestkern/fs/overlay.c guestkern/fs/overlay_copyup.c guestkern/fs/overlay_dir.c \
+	guestkern/fs/overlay_readdir.c guestkern/fs/pagecache.c guestkern/fs/pagecache_rw.c \
+	guestkern/fs/pagecache_wb.c guestkern/fs/pagetree.c guestkern/fs/path.c \
+	guestkern/fs/readwrite.c guestkern/fs/rename.c guestkern/fs/root.c guestkern/fs/sendfile.c \
+	guestkern/fs/stat.c guestkern/fs/sync.c guestkern/fs/times.c guestkern/fs/tmpfs.c \
+	guestkern/fs/tmpfs_dir.c guestkern/fs/tmpfs_xattr.c guestkern/fs/xattr.c
+VFS_ORACLE = tests/unit/vfs_oracle.c tests/unit/vfs_oracle.h
+
+unit_tests += tests/unit/vfs_random
+tests_unit_vfs_random_SOURCES = tests/unit/vfs_random.c $(VFS_ORACLE) $(VFS_CORE)
+tests_unit_vfs_random_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST
+tests_unit_vfs_random_CFLAGS = $(AM_CFLAGS) -ffreestanding
+
+unit_tests += tests/unit/vfs_calls
+tests_unit_vfs_calls_SOURCES = tests/unit/vfs_calls.c $(VFS_ORACLE) $(VFS_CORE)
+tests_unit_vfs_calls_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST
+tests_unit_vfs_calls_CFLAGS = $(AM_CFLAGS) -ffreestanding
+
+unit_tests += tests/unit/vfs_cache
+tests_unit_vfs_cache_SOURCES = tests/unit/vfs_cache.c tests/unit/vfs_hostfs.c \
+	tests/unit/vfs_hostfs.h $(VFS_CORE)
+tests_unit_vfs_cache_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST
+tests_unit_vfs_cache_CFLAGS = $(AM_CFLAGS) -ffreestanding
