@@ -11,6 +11,7 @@
 #include "devices/virtio.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <linux/virtio_config.h>
 #include <linux/virtio_pci.h>
 #include <linux/virtio_ring.h>
@@ -256,4 +257,29 @@ void virtio_common_write(struct virtio_pci *vp, struct access *acc)
 		if (off < end && acc->off < off + common_fields[i].len)
 			virtio_write_field(vp, off, &c);
 	}
+}
+
+int virtio_preset(struct virtio_device *vd, unsigned q, uint16_t size, uint64_t desc, uint64_t avail,
+		  uint64_t used)
+{
+	struct virtio_pci *vp = vd->pci;
+	struct virtq *vq = virtio_queue(vd, q);
+	bool ok;
+
+	pthread_mutex_lock(&vd->lock);
+	vq->size = size;
+	vq->desc = desc;
+	vq->avail = avail;
+	vq->used = used;
+	ok = virtq_enable(vq);
+	if (ok) {
+		vp->accepted = vd->features = 1ull << VIRTIO_F_VERSION_1;
+		vp->status = VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER |
+			     VIRTIO_CONFIG_S_FEATURES_OK | VIRTIO_CONFIG_S_DRIVER_OK;
+		vp->preset = desc;
+	} else {
+		virtq_reset(vq);
+	}
+	pthread_mutex_unlock(&vd->lock);
+	return ok ? 0 : -EINVAL;
 }

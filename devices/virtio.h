@@ -77,6 +77,13 @@ void virtq_interrupt(struct virtq *vq);
 void virtio_config_interrupt(struct virtio_device *vd);
 
 /*
+ * Do for queue q what a driver does to bring the device up (include/husk/fdt.h,
+ * HUSK_FDT_VIRTIO_READY): rings of `size` entries at these addresses. 0, or -EINVAL: refused.
+ */
+int virtio_preset(struct virtio_device *vd, unsigned q, uint16_t size, uint64_t desc, uint64_t avail,
+		  uint64_t used);
+
+/*
  * Plug a device into the next free slot. vd is embedded in the caller's structure, zeroed. After
  * success the machine owns it and ends it with ops->release. 0 or -errno.
  */

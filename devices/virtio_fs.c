@@ -12,10 +12,13 @@
 #include <string.h>
 #include "devices/fuse/fuse_server.h"
 #include "devices/virtio.h"
+#include "husk/fdt.h"
 #include "husk/fuse.h"
+#include "husk/layout.h"
 
 #define VIRTIO_ID_FS	26
 #define FS_QUEUES	2		/* hiprio, then requests */
+#define FS_REQUEST_QUEUE 1
 
 struct fs_config {
 	char tag[36];
@@ -108,7 +111,12 @@ int virtio_fs_attach(struct pci_host *host, struct fuse_server *srv)
 		return -ENOMEM;
 	fs->srv = srv;
 	err = virtio_attach(host, &fs->vd, &fs_ops);
-	if (err < 0)
+	if (err < 0) {
 		free(fs);
-	return err;
+		return err;
+	}
+	/* Refused where there is no RAM at that place: then the driver does it itself. */
+	virtio_preset(&fs->vd, FS_REQUEST_QUEUE, HUSK_READY_SIZE, HUSK_READY_RINGS,
+		      HUSK_READY_RINGS + HUSK_READY_AVAIL, HUSK_READY_RINGS + HUSK_READY_USED);
+	return 0;
 }

@@ -181,6 +181,8 @@ static int virtio_pci_fdt(struct pci_func *fn, void *fdt, int node)
 	    fdt_setprop_u32(fdt, node, HUSK_FDT_VIRTIO_ID, vp->vd->ops->id) < 0 ||
 	    fdt_setprop_u64(fdt, node, HUSK_FDT_VIRTIO_BAR, fn->bar[VIRTIO_BAR].home) < 0)
 		return -ENOSPC;
+	if (vp->preset && fdt_setprop_u64(fdt, node, HUSK_FDT_VIRTIO_READY, vp->preset) < 0)
+		return -ENOSPC;
 	return 0;
 }
 

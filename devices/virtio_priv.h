@@ -33,6 +33,7 @@ struct virtio_pci {
 	uint32_t device_feature_select, driver_feature_select;
 	uint16_t config_vector, queue_select;
 	uint8_t status, generation, isr;
+	uint64_t preset;		/* virtio_preset(): the rings; 0: not done */
 	struct virtq *queue;		/* vd->ops->nqueues of them */
 };
 

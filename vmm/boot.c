@@ -102,7 +102,22 @@ static int direct_map(struct tables *t, uint64_t base, uint64_t size, uint64_t f
 	return 0;
 }
 
-/* The kernel image; its code is read-only in the direct map too. */
+/* Does a writable segment lie, even in part, in the 2 MiB page at gpa? */
+static bool image_writes(const struct kernel_image *img, uint64_t gpa)
+{
+	for (unsigned i = 0; i < img->nsegs; i++) {
+		const struct kernel_segment *s = &img->seg[i];
+
+		if ((s->flags & PF_W) && s->paddr < gpa + HUGE && s->paddr + s->memsz > gpa)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The kernel image. Code is read-only in the direct map too, unless it shares its 2 MiB page with
+ * data: then the direct map has it writable, never executable.
+ */
 static int image_map(struct tables *t, const struct kernel_image *img)
 {
 	uint64_t *pd = directory_get(t, KERNEL_SLOT);
@@ -119,7 +134,7 @@ static int image_map(struct tables *t, const struct kernel_image *img)
 			uint64_t gpa = s->paddr - off + at;
 
 			pd[(s->vaddr - HUSK_KERNEL_VIRT + at) / HUGE] = gpa | flags;
-			if (!(s->flags & PF_W))
+			if (!(s->flags & PF_W) && !image_writes(img, gpa))
 				directory_get(t, gpa / GIB)[gpa / HUGE & 511] &= ~PTE_RW;
 		}
 	}
@@ -179,6 +194,11 @@ static struct kvm_cpuid_entry2 *cpuid_find(struct kvm_cpuid2 *c, uint32_t functi
 		if (c->entries[i].function == function && c->entries[i].index == index)
 			return &c->entries[i];
 	return NULL;
+}
+
+const struct kvm_cpuid_entry2 *boot_cpuid_find(struct vm *vm, uint32_t function, uint32_t index)
+{
+	return cpuid_find(vm->cpuid, function, index);
 }
 
 static unsigned bits_for(unsigned n)

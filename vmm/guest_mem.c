@@ -59,15 +59,15 @@ void guest_mem_free(struct guest_mem *mem)
 }
 
 /*
- * From the kernel's data up: each first touch of a small page costs an exit. Measured from start to
+ * From the kernel image up: each first touch of a small page costs an exit. Measured from start to
  * end on a kvm_pvm host, us, minima of interleaved runs. `husk run /bin/true`: no advice 5514,
- * everywhere 5316, from the kernel's text 5056, from its data 4957. A guest that touches 150 pages
- * behind its data: none 2574, from 8 MiB 2574, from the data 1497; 600 pages: 5694, 5811, 1564.
- * Of the kernel's text a short run touches too little to pay for clearing 2 MiB (100 us).
+ * everywhere 5316, from the kernel on 4957. A guest that touches 150 pages behind its kernel: none
+ * 2574, from 8 MiB 2574, from the kernel on 1497; 600 pages: 5694, 5811, 1564. Clearing 2 MiB costs
+ * about 100 us, so the kernel's image and first pages are one of them (husk/layout.h).
  */
 void guest_mem_advise(struct guest_mem *mem)
 {
-	const uint64_t from = HUSK_KERNEL_DATA_PHYS;
+	const uint64_t from = HUSK_KERNEL_PHYS;
 
 	for (unsigned i = 0; i < mem->nregions; i++) {
 		struct guest_mem_region *r = &mem->region[i];

@@ -62,15 +62,14 @@ static const char *segment_check(const struct kernel_image *img, const struct ke
 		return "segment's virtual and physical address disagree below 2 MiB";
 	if ((s->flags & PF_W) && (s->flags & PF_X))
 		return "segment both writable and executable";
-	/* One 2 MiB page has one set of permissions and one physical page behind it. */
+	/* A 2 MiB mapping has one set of permissions; the RAM behind two of them may be one page. */
 	for (unsigned i = 0; i < img->nsegs; i++) {
 		const struct kernel_segment *o = &img->seg[i];
 
 		if (align_down(s->vaddr) < align_up(o->vaddr + o->memsz) &&
 		    align_down(o->vaddr) < align_up(s->vaddr + s->memsz))
 			return "two segments share a 2 MiB page";
-		if (align_down(s->paddr) < align_up(o->paddr + o->memsz) &&
-		    align_down(o->paddr) < align_up(s->paddr + s->memsz))
+		if (s->paddr < o->paddr + o->memsz && o->paddr < s->paddr + s->memsz)
 			return "two segments overlap in physical memory";
 	}
 	return NULL;

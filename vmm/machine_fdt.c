@@ -17,6 +17,7 @@
 #include "vmm/terminal.h"
 #include "vmm/vm.h"
 
+#define CPUID1_ECX_XSAVE (1u << 26)
 #define SEED_BYTES		32
 #define APIC_HZ_DEFAULT		1000000000u
 #ifndef KVM_CAP_X86_APIC_BUS_CYCLES_NS
@@ -182,6 +183,16 @@ static uint32_t apic_hz(struct vm *vm)
 	return ns > 0 ? APIC_HZ_DEFAULT / (unsigned)ns : APIC_HZ_DEFAULT;
 }
 
+/* What the kernel would ask CPUID for, each an exit; xsave-size is that of the XCR0 boot_vcpu() sets. */
+static int cpu_put(struct vm *vm, void *fdt)
+{
+	const struct kvm_cpuid_entry2 *one = boot_cpuid_find(vm, 1, 0), *xsave = boot_cpuid_find(vm, 0xd, 0);
+	bool used = one && xsave && (one->ecx & CPUID1_ECX_XSAVE);
+	int ret = fdt_property_u32(fdt, HUSK_FDT_XSAVE_SIZE, used ? xsave->ebx : 0);
+
+	return ret ? ret : fdt_property_u32(fdt, HUSK_FDT_HWCAP, one ? one->edx : 0);
+}
+
 static int chosen_put(struct vm *vm, void *fdt)
 {
 	uint8_t seed[SEED_BYTES];
@@ -193,6 +204,8 @@ static int chosen_put(struct vm *vm, void *fdt)
 		ret = fdt_property_u32(fdt, HUSK_FDT_TSC_KHZ, vm->tsc_khz);
 	if (!ret)
 		ret = fdt_property_u32(fdt, HUSK_FDT_APIC_HZ, apic_hz(vm));
+	if (!ret)
+		ret = cpu_put(vm, fdt);
 	if (!ret)
 		ret = init_put(vm, fdt);
 	return ret ? ret : fdt_end_node(fdt);

@@ -19,6 +19,7 @@
 
 struct config;
 struct kvm_cpuid2;
+struct kvm_cpuid_entry2;
 struct kvm_run;
 struct pci_host;
 struct virtio_console;
@@ -137,6 +138,8 @@ void vcpu_destroy(struct vcpu *vcpu);
 /* boot.c */
 int boot_tables(struct vm *vm, uint64_t *end);	/* *end: first free byte behind them */
 int boot_cpuid(struct vm *vm);			/* what KVM supports, once */
+/* The entry as KVM reports it, or NULL. After boot_cpuid(). */
+const struct kvm_cpuid_entry2 *boot_cpuid_find(struct vm *vm, uint32_t function, uint32_t index);
 int boot_vcpu(struct vm *vm, struct vcpu *vcpu);	/* CPUID, registers, MSRs */
 
 /* memslots.c */

@@ -176,21 +176,30 @@ void wake_all(struct wait_queue *wq)
 
 	if (!wq->waiters.next)
 		return;
-	list_for_each(w, &wq->waiters, link)
-		task_wake(w->task);
+	list_for_each(w, &wq->waiters, link) {
+		if (w->task)
+			task_wake(w->task);
+		else
+			w->fn(w);
+	}
 }
 
 void wake_one(struct wait_queue *wq)
 {
 	struct waiter *w;
+	bool woken = false;
 
 	if (!wq->waiters.next)
 		return;
 	list_for_each(w, &wq->waiters, link) {
-		if (w->task->state != TASK_SLEEPING && w->task->state != TASK_SLEEPING_NOINTR)
+		if (!w->task) {		/* an epoll watch: hears of it, but does not consume it */
+			w->fn(w);
+			continue;
+		}
+		if (woken || (w->task->state != TASK_SLEEPING && w->task->state != TASK_SLEEPING_NOINTR))
 			continue;
 		task_wake(w->task);
-		return;
+		woken = true;
 	}
 }
 

@@ -36,6 +36,8 @@ void waiter_del(struct waiter *w);
 static inline void waiter_add_fn(struct wait_queue *wq, struct waiter *w,
 				 void (*fn)(struct waiter *w))
 {
+	if (!wq->waiters.next)
+		wait_queue_init(wq);
 	w->task = NULL;
 	w->fn = fn;
 	list_add_tail(&wq->waiters, &w->link);

@@ -28,11 +28,15 @@
 
 #define MSIX_QUEUES	0		/* MSI-X entry that all queues share */
 #define MSIX_CONFIG	1		/* for configuration changes */
+#define STATUS_RUNNING	(VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER | \
+			 VIRTIO_CONFIG_S_FEATURES_OK | VIRTIO_CONFIG_S_DRIVER_OK)
 #define CAP_LIMIT	48		/* capabilities that fit in configuration space */
 
 bool virtio_find(const struct fdt *fdt, u32 id, struct virtio_dev *vd)
 {
 	int node = -1;
+
+	u64 ready;
 
 	while ((node = fdt_compatible(fdt, node, HUSK_FDT_VIRTIO)) >= 0) {
 		u64 bar = fdt_u64(fdt, node, HUSK_FDT_VIRTIO_BAR, 0);
@@ -47,6 +51,11 @@ bool virtio_find(const struct fdt *fdt, u32 id, struct virtio_dev *vd)
 			.ecam = ((u32)reg[1] << 8 | reg[2]) << 12,
 			.config_vector = VIRTIO_MSI_NO_VECTOR,
 		};
+		ready = fdt_u64(fdt, node, HUSK_FDT_VIRTIO_READY, 0);
+		if (ready) {
+			vd->ready = mmio_map(ready, 2 * PAGE_SIZE);
+			vd->status = STATUS_RUNNING;
+		}
 		return vd->bar != NULL;
 	}
 	vd->bar = NULL;
@@ -68,8 +77,7 @@ void virtio_start(struct virtio_dev *vd, u32 features_low)
 		mmio_write32(common + VIRTIO_PCI_COMMON_GF, features_low);
 	/* Word 1 in the select, and the word in the field behind it, where bit 32 is VERSION_1's. */
 	mmio_write64(common + VIRTIO_PCI_COMMON_GFSELECT, 1 | 1ull << VIRTIO_F_VERSION_1);
-	vd->status = VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER |
-		     VIRTIO_CONFIG_S_FEATURES_OK | VIRTIO_CONFIG_S_DRIVER_OK;
+	vd->status = STATUS_RUNNING;
 }
 
 bool virtio_broken(struct virtio_dev *vd)

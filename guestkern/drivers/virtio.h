@@ -19,6 +19,7 @@ struct virtq;
 
 struct virtio_dev {
 	u8 *bar;			/* registers; NULL: there is no such device */
+	u8 *ready;			/* rings that the VMM has set up, or NULL */
 	u32 ecam;			/* offset of its configuration space in the ECAM window */
 	u8 status;			/* device status; goes out with queue_select */
 	u16 selected;			/* queue_select as written last */
@@ -48,6 +49,8 @@ bool virtio_find(const struct fdt *fdt, u32 id, struct virtio_dev *vd);
 void virtio_start(struct virtio_dev *vd, u32 features_low);
 /* Set up queue `index` with `size` entries (a power of two up to 256). NULL: no memory. */
 struct virtq *virtq_setup(struct virtio_dev *vd, u16 index, u16 size);
+/* The queue of a device that the VMM has started (vd->ready), instead of virtio_start() and setup. */
+struct virtq *virtq_adopt(struct virtio_dev *vd, u16 index);
 bool virtio_broken(struct virtio_dev *vd);	/* the device wants a reset; reads a register */
 /* Have fn called, with the kernel lock, when the device's configuration changes. 0 or -errno. */
 int virtio_config_irq(struct virtio_dev *vd, void (*fn)(struct virtio_dev *vd));

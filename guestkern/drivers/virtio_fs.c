@@ -4,7 +4,8 @@
  * the first request queue. The high-priority queue is not set up: what it is for cannot overtake
  * anything here, since requests are answered one by one on the notify exit.
  *
- * Bring-up at the first request: 6 register accesses (drivers/virtio.c), then one a request.
+ * The VMM has started the device already (HUSK_FDT_VIRTIO_READY), else it takes 6 register accesses
+ * at the first request (drivers/virtio.c). Then it is one a request.
  */
 #include <linux/errno.h>
 #include <linux/fuse.h>
@@ -28,8 +29,12 @@ static int virtio_fs_start(void)
 		return 0;
 	if (!fs_dev.bar)
 		return -ENODEV;
-	virtio_start(&fs_dev, 0);
-	fs_queue = virtq_setup(&fs_dev, REQUEST_QUEUE, QUEUE_SIZE);
+	if (fs_dev.ready) {
+		fs_queue = virtq_adopt(&fs_dev, REQUEST_QUEUE);
+	} else {
+		virtio_start(&fs_dev, 0);
+		fs_queue = virtq_setup(&fs_dev, REQUEST_QUEUE, QUEUE_SIZE);
+	}
 	return fs_queue ? 0 : -ENOMEM;
 }
 

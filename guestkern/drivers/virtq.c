@@ -40,11 +40,23 @@ static u64 virtq_phys(const void *p)
 	u64 addr = (u64)p;
 
 	if (addr - HUSK_KERNEL_VIRT < IMAGE_MAX)
-		return addr - HUSK_KERNEL_VIRT + HUSK_KERNEL_PHYS;
+		return addr - HUSK_KERNEL_DATA + HUSK_KERNEL_DATA_PHYS;
 	return addr - HUSK_DIRECT_MAP;
 }
 
 /* Rings of `size` entries in one zeroed block: descriptors, available ring, used ring. */
+/* mem is zero; offsets of the available and the used ring behind the descriptor table. */
+static void virtq_init_rings(struct virtq *vq, u8 *mem, size_t avail, size_t used)
+{
+	vq->desc = (struct vring_desc *)mem;
+	vq->avail = (struct vring_avail *)(mem + avail);
+	vq->used = (struct vring_used *)(mem + used);
+	vq->avail->flags = VRING_AVAIL_F_NO_INTERRUPT;
+	vq->nfree = vq->size;
+	for (u16 i = 0; i < vq->size; i++)
+		vq->desc[i].next = i + 1;	/* the free list */
+}
+
 static bool virtq_alloc_rings(struct virtq *vq)
 {
 	size_t avail = sizeof(struct vring_desc) * vq->size;
@@ -61,28 +73,49 @@ static bool virtq_alloc_rings(struct virtq *vq)
 	}
 	if (!mem)
 		return false;
-	vq->desc = (struct vring_desc *)mem;
-	vq->avail = (struct vring_avail *)(mem + avail);
-	vq->used = (struct vring_used *)(mem + used);
-	vq->avail->flags = VRING_AVAIL_F_NO_INTERRUPT;
-	vq->nfree = vq->size;
-	for (u16 i = 0; i < vq->size; i++)
-		vq->desc[i].next = i + 1;	/* the free list */
+	virtq_init_rings(vq, mem, avail, used);
 	return true;
 }
 
-struct virtq *virtq_setup(struct virtio_dev *vd, u16 index, u16 size)
+static struct virtq *virtq_new(struct virtio_dev *vd, u16 index, u16 size)
 {
-	u8 *common = vd->bar + HUSK_VIRTIO_COMMON;
 	struct virtq *vq = kzalloc(sizeof(*vq));
 
-	kassert(size <= 256 && !(size & (size - 1)));
 	if (!vq)
 		return NULL;
 	vq->vd = vd;
 	vq->index = index;
 	vq->size = size;
 	wait_queue_init(&vq->wq);
+	return vq;
+}
+
+static void virtq_publish(struct virtq *vq)
+{
+	vq->next = vq->vd->queues;
+	vq->vd->queues = vq;
+}
+
+struct virtq *virtq_adopt(struct virtio_dev *vd, u16 index)
+{
+	struct virtq *vq = virtq_new(vd, index, HUSK_READY_SIZE);
+
+	if (!vq)
+		return NULL;
+	virtq_init_rings(vq, vd->ready, HUSK_READY_AVAIL, HUSK_READY_USED);
+	vd->selected = 0;
+	virtq_publish(vq);
+	return vq;
+}
+
+struct virtq *virtq_setup(struct virtio_dev *vd, u16 index, u16 size)
+{
+	u8 *common = vd->bar + HUSK_VIRTIO_COMMON;
+	struct virtq *vq = virtq_new(vd, index, size);
+
+	kassert(size <= 256 && !(size & (size - 1)));
+	if (!vq)
+		return NULL;
 	if (!virtq_alloc_rings(vq)) {
 		kfree(vq);
 		return NULL;
@@ -93,8 +126,7 @@ struct virtq *virtq_setup(struct virtio_dev *vd, u16 index, u16 size)
 	mmio_write64(common + VIRTIO_PCI_COMMON_Q_USEDLO, virtq_phys(vq->used));
 	mmio_write64(common + VIRTIO_PCI_COMMON_Q_SIZE,
 		     size | (u64)VIRTIO_MSI_NO_VECTOR << 16 | 1ull << 32);
-	vq->next = vd->queues;
-	vd->queues = vq;
+	virtq_publish(vq);
 	return vq;
 }
 

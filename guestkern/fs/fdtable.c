@@ -3,7 +3,6 @@
  * Descriptor tables: an array of files, a bitmap of what is open and one of close-on-exec. The
  * lowest free descriptor is found from a hint below which all are taken, a word at a time.
  */
-#include "fs/kfs.h"
 #include "fs/syscalls.h"
 #include "fs/vfs_internal.h"
 
@@ -351,24 +350,4 @@ long sys_dup3(int oldfd, int newfd, int flags)
 	if ((flags & ~O_CLOEXEC) || oldfd == newfd)
 		return -EINVAL;
 	return dup_to(oldfd, newfd, flags & O_CLOEXEC);
-}
-
-/* --- for /proc/<pid>/fd ---------------------------------------------------------------------- */
-
-struct file *files_lookup(struct files *f, int fd, bool *cloexec)
-{
-	if (fd < 0 || (u32)fd >= f->size || !f->file[fd])
-		return NULL;
-	if (cloexec)
-		*cloexec = bit_test(f->cloexec, (u32)fd);
-	file_get(f->file[fd]);
-	return f->file[fd];
-}
-
-int files_next(struct files *f, int fd)
-{
-	for (u32 i = fd < 0 ? 0 : (u32)fd; i < f->size; i++)
-		if (f->file[i])
-			return (int)i;
-	return -1;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open files: life, the kinds without a name, seeking, and the kernel's own reads. */
-#include "fs/kfs.h"
 #include "fs/vfs_internal.h"
 
 #include <linux/fs.h>
@@ -215,9 +214,4 @@ bool dir_emit_dots(struct file *file, struct dir_context *ctx)
 		file->pos = 2;
 	}
 	return true;
-}
-
-const char *file_label(const struct file *file)
-{
-	return file->label;
 }

@@ -50,8 +50,8 @@ int create_begin(struct nameidata *nd, bool want_dir, struct dentry **out)
 		err = -EEXIST;
 	else if (nd->slash && !want_dir)
 		err = -ENOENT;
-	else
-		err = may_create(nd->at);
+	else if (mount_readonly(nd->at))
+		err = -EROFS;
 	if (!err)
 		return 0;
 	dentry_put(*out);
@@ -78,7 +78,9 @@ static int make_node(int dfd, const char *path, u32 mode, u64 rdev, struct dentr
 	err = create_begin(&nd, S_ISDIR(mode), &d);
 	if (!err) {
 		dir = nd.at->inode;
-		err = dir->ops->create ? dir->ops->create(dir, d, mode, rdev) : -EPERM;
+		err = may_create(nd.at);
+		if (!err)
+			err = dir->ops->create ? dir->ops->create(dir, d, mode, rdev) : -EPERM;
 		if (!err && out) {
 			dentry_get(d);
 			*out = d;
@@ -157,7 +159,9 @@ static int make_symlink(const char *target, int dfd, const char *path)
 	err = create_begin(&nd, false, &d);
 	if (!err) {
 		dir = nd.at->inode;
-		err = dir->ops->symlink ? dir->ops->symlink(dir, d, target) : -EPERM;
+		err = may_create(nd.at);
+		if (!err)
+			err = dir->ops->symlink ? dir->ops->symlink(dir, d, target) : -EPERM;
 		create_end(&nd, d);
 	}
 	nd_end(&nd);
@@ -185,6 +189,20 @@ long sys_symlink(u64 target, u64 path)
 	return sys_symlinkat(target, AT_FDCWD, path);
 }
 
+/* What /proc/sys/fs/protected_hardlinks = 1 allows: one's own, and files one may read and write. */
+static int may_link(struct inode *inode)
+{
+	u32 mode = inode->mode;
+
+	if (inode_owner_or_root(inode))
+		return 0;
+	if (!S_ISREG(mode) || (mode & S_ISUID) ||
+	    (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
+	    inode_permission(inode, MAY_READ | MAY_WRITE))
+		return -EPERM;
+	return 0;
+}
+
 static int make_link(struct dentry *old, int dfd, const char *path)
 {
 	struct inode *inode = old->inode, *dir;
@@ -198,7 +216,12 @@ static int make_link(struct dentry *old, int dfd, const char *path)
 	if (err)
 		goto out_nd;
 	dir = nd.at->inode;
-	if (old->mount != d->mount || inode->sb != dir->sb)
+	err = old->mount == d->mount ? may_link(inode) : -EXDEV;
+	if (!err)
+		err = may_create(nd.at);
+	if (err)
+		goto out_create;
+	if (inode->sb != dir->sb)
 		err = -EXDEV;
 	else if (inode_is_dir(inode) || !dir->ops->link)
 		err = -EPERM;
@@ -206,6 +229,7 @@ static int make_link(struct dentry *old, int dfd, const char *path)
 		err = -ENOENT;
 	else
 		err = dir->ops->link(dir, d, inode);
+out_create:
 	create_end(&nd, d);
 out_nd:
 	nd_end(&nd);

@@ -10,7 +10,7 @@
 #include <linux/openat2.h>
 
 #define O_KEPT_BY_PATH	(O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
-#define O_ONCE		(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC)	/* not kept in file->flags */
+#define O_ONCE		(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC)	/* not kept in file->flags */
 #define O_TMPFILE_BIT	020000000
 #define O_VALID		(O_ACCMODE_MASK | O_ONCE | O_APPEND | O_NONBLOCK | O_DSYNC | FASYNC | O_DIRECT | \
 			 O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_SYNC | \
@@ -45,6 +45,7 @@ int file_open_dentry(struct dentry *dentry, u32 flags, struct file **out)
 		return -ENOMEM;
 	if (flags & O_PATH) {
 		file->ops = &path_ops;
+		file->flags &= ~(u32)O_CLOEXEC;
 		*out = file;
 		return 0;
 	}
@@ -136,7 +137,7 @@ static int open_create(struct nameidata *nd, u32 flags, u32 mode, struct dentry 
 		err = nd_parent(nd);
 		if (err)
 			return err;
-		if (nd->slash || (nd->must_dir && nd->type == LAST_NORM))
+		if (nd->slash && nd->type == LAST_NORM)
 			return -EISDIR;
 		err = open_create_last(nd, mode, &d, made);
 		if (err)

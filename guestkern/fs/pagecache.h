@@ -11,8 +11,8 @@
 #define PC_BUSY		4ul	/* being read: wait on page_cache.wq */
 #define PC_BITS		7ul
 
-#define RA_MIN		16u	/* pages of the first read-ahead cluster */
-#define RA_MAX		128u
+#define RA_MIN		64u	/* pages of the first read-ahead cluster */
+#define RA_MAX		256u
 #define RA_WHOLE	64u	/* files up to this size are read whole */
 
 struct page_cache {

@@ -101,7 +101,7 @@ static int rename_dentries(struct nameidata *from, struct dentry *old, struct na
 
 	if (!err)
 		err = rename_check_loop(from, old, to, new, flags);
-	if (!err && old->inode == new->inode && !(flags & RENAME_EXCHANGE))
+	if (!err && old->inode == new->inode)
 		return 0;	/* two links of one file: nothing happens */
 	if (!err)
 		err = rename_check_dirs(from, old, to, new, flags);

@@ -89,6 +89,7 @@ struct inode *tmpfs_inode_new(struct super *sb, u32 mode, u64 rdev)
 		inode->ops = &tmpfs_dir_inode_ops;
 		inode->fops = &tmpfs_dir_ops;
 		nametab_init(&ti->names);
+		inode->size = 2 * TMPFS_NAME_BYTES;
 	}
 	return inode;
 }

@@ -7,6 +7,8 @@
 
 #include <linux/falloc.h>
 
+#define TMPFS_NAME_BYTES 20	/* what Linux adds to a directory's size for an entry */
+
 struct tmpfs_super {
 	u64 pages, max_pages, inodes, max_inodes;
 };

@@ -7,8 +7,6 @@
 
 #include <linux/fs.h>
 
-#define TMPFS_NAME_BYTES 20	/* what Linux adds to a directory's size for an entry */
-
 struct nametab *tmpfs_names(struct inode *dir)
 {
 	return &tmpfs_i(dir)->names;

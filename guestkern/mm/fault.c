@@ -17,7 +17,8 @@
 
 #define AROUND_ANON	16	/* pages, aligned; a power of two */
 #define AROUND_FILE	64
-#define AROUND_COPY	8
+#define AROUND_COPY	16
+#define DATA_SEGMENT_MAX (4ul << 20)
 
 static u64 pte_bits(const struct vma *vma, bool writable)
 {
@@ -132,13 +133,22 @@ static void fault_around_file(struct mm *mm, struct vma *vma, u64 addr, bool cop
 }
 
 /*
+ * Initialised data: read first, as a rule, and written soon (relocation, reference counts). Copied
+ * at once it costs one fault instead of two. Large private mappings are more likely just read.
+ */
+static bool data_segment(const struct vma *vma)
+{
+	return (vma->flags & VM_WRITE) && vma->end - vma->start <= DATA_SEGMENT_MAX;
+}
+
+/*
  * First touch of a file page. Reading it may sleep, and then anything may have changed: the
  * caller looks everything up again (-EAGAIN) once the page is in the cache.
  */
 static int fault_file(struct mm *mm, struct vma *vma, u64 addr, bool write)
 {
 	struct page *page = pagecache_peek(vma->inode, vma_index(vma, addr));
-	bool shared = vma->flags & VM_SHARED;
+	bool shared = vma->flags & VM_SHARED, copy;
 	u64 *pte;
 
 	if (!page) {
@@ -156,7 +166,8 @@ static int fault_file(struct mm *mm, struct vma *vma, u64 addr, bool write)
 	pte = pte_make(mm, addr);
 	if (!pte)
 		goto nomem;
-	if (write && !shared) {
+	copy = !shared && (write || data_segment(vma));
+	if (copy) {
 		struct page *own = page_copy(page);
 
 		page_put(page);
@@ -166,8 +177,8 @@ static int fault_file(struct mm *mm, struct vma *vma, u64 addr, bool write)
 	} else if (write) {
 		pagecache_dirty(vma->inode, vma_index(vma, addr));
 	}
-	pte_install(mm, pte, page, pte_bits(vma, write));
-	fault_around_file(mm, vma, addr, write && !shared);
+	pte_install(mm, pte, page, pte_bits(vma, write || copy));
+	fault_around_file(mm, vma, addr, copy);
 	return 0;
 nomem:
 	page_put(page);

@@ -12,7 +12,7 @@
 
 	.text
 
-/* In: rdi = FDT, rsi = vCPU number, no stack, GS base set. Out: kmain(fdt, vcpu, boot stack). */
+/* In: rdi = FDT, rsi = vCPU number, no stack, GS base set. Out: kmain(fdt, vcpu). */
 	.globl	_start
 _start:
 	movq	%rsi, %rax
@@ -20,11 +20,11 @@ _start:
 	leaq	percpu_blocks(%rip), %rdx
 	addq	%rdx, %rax
 	movq	%rax, %gs:PC_SELF
-	movq	%rsi, %rax
-	incq	%rax
-	shlq	$12, %rax
-	leaq	boot_stacks(%rip), %rsp		/* 4 KiB each */
-	addq	%rax, %rsp
+	leaq	boot_stack_top(%rip), %rsp
+	testq	%rsi, %rsi
+	jz	1f
+	leaq	4096(%rax), %rsp		/* the unused end of the block's first page */
+1:
 	xorl	%ebp, %ebp
 	call	kmain
 	ud2
@@ -371,11 +371,9 @@ fixup_table:
 fixup_table_end:
 
 	.bss
-	.p2align 12
-boot_stacks:
-	.skip	4096 * HUSK_MAX_CPUS
-	.globl	boot_stack0_top
-boot_stack0_top = boot_stacks + 4096
+	.p2align 4
+	.skip	8192
+boot_stack_top:
 
 	.section .note.husk, "a", @note
 	.p2align 2

@@ -19,6 +19,17 @@
 #define HUSK_FDT_VIRTIO_BAR	"husk,virtio-bar"	/* u64: guest physical base of the BAR below */
 
 /*
+ * u64, virtio-fs only: the VMM has done the driver's part of initialisation (VIRTIO 1.1, 3.1.1) for
+ * the request queue: VERSION_1 alone accepted, DRIVER_OK on, no interrupt vector, rings of
+ * HUSK_READY_SIZE entries at this guest physical address. Each register write that a driver need
+ * not make is an exit less. A driver that resets the device starts as usual.
+ */
+#define HUSK_FDT_VIRTIO_READY	"husk,virtio-ready"
+#define HUSK_READY_SIZE		256
+#define HUSK_READY_AVAIL	(16 * HUSK_READY_SIZE)		/* behind the descriptor table */
+#define HUSK_READY_USED		(HUSK_READY_AVAIL + 2 * HUSK_READY_SIZE + 8)
+
+/*
  * Where the virtio structures are in that BAR, in this layout for every virtio device. The
  * capabilities in configuration space say the same for drivers that are not ours.
  */

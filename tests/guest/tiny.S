@@ -60,8 +60,8 @@ tiny_state:
 	shr	$56, %rax
 	cmp	$0x17, %eax			/* 2023-07-22 up to 2025-11-02 */
 	jb	1f
-	movb	$'o', (%rdx)
-	movb	$'k', (%rdx)
+	movb	$'h', (%rdx)
+	movb	$'i', (%rdx)
 	movb	$'\n', (%rdx)
 	xor	%ebx, %ebx
 1:	movabs	$SYSTEM_EXIT, %rax

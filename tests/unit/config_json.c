@@ -55,7 +55,7 @@ static void mistakes_test(void)
 		{ "{\"args\": \"ls -l\"}", "a string; it wants an array" }, { "{\"args\": {}}", "an object" },
 		{ "{\"memory\": null}", "null; it wants a string or a number" },
 		{ "{\"memory\": [\"1G\"]}", "an array" }, { "{\"memory\": -1}", "not a size" },
-		{ "{\"memory\": 1.5}", "not a size" }, { "{\"cpus\": \"many\"}", "1 to 64" },
+		{ "{\"memory\": 1.5}", "not a size" }, { "{\"cpus\": \"many\"}", "1 to 32" },
 		{ "{\"cpus\": true}", "true or false" }, { "{\"quiet\": 1}", "it wants true or false" },
 		{ "{\"quiet\": \"yes\"}", "it wants true or false" }, { "{\"hostname\": 3}", "a number; it wants a string" },
 		{ "{\"env\": {\"A\": \"b\"}}", "an object" }, { "{\"env\": [1]}", "item 1 is a number" },

@@ -138,6 +138,8 @@ static void test_mmap(void)
 	char *p, *big = malloc(3 << 20);
 	ssize_t n;
 
+	if (!big)
+		exit(1);
 	tap_ok(ftruncate(fd, 1 << 20) == 0, "a file to map");
 	p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	memcpy(p + 70000, "mapped", 6);

@@ -252,7 +252,7 @@ int fdt_root(const struct fdt *fdt) { return 0; }
 int fdt_find(const struct fdt *fdt, int node, const char *name) { return 4; }
 int fdt_compatible(const struct fdt *fdt, int after, const char *compat) { return after < 0 ? 8 : -ENOENT; }
 u64 fdt_u32(const struct fdt *fdt, int node, const char *name, u64 otherwise) { return fdt_id; }
-u64 fdt_u64(const struct fdt *fdt, int node, const char *name, u64 otherwise) { return 0xd0000000; }
+u64 fdt_u64(const struct fdt *fdt, int node, const char *name, u64 otherwise) { return strcmp(name, HUSK_FDT_VIRTIO_READY) ? 0xd0000000 : otherwise; }
 
 const void *fdt_prop(const struct fdt *fdt, int node, const char *name, u32 *len)
 {

@@ -2,6 +2,7 @@
 /* The devicetree, read back with libfdt: what include/husk/fdt.h promises is there. */
 #include <errno.h>
 #include <libfdt.h>
+#include <linux/kvm.h>
 #include <stdlib.h>
 #include <string.h>
 #include "devices/fdt_reg.h"
@@ -29,6 +30,15 @@ static int dev_fdt_fail(struct device *dev, void *fdt, int parent)
 static const struct device_ops dev_ops = { .name = "thing", .fdt = dev_fdt };
 static const struct device_ops fail_ops = { .name = "fail", .fdt = dev_fdt_fail };
 static const struct device_ops silent_ops = { .name = "silent" };
+
+/* The CPU of this machine: XSAVE with an area of 832 bytes. */
+const struct kvm_cpuid_entry2 *boot_cpuid_find(struct vm *vm, uint32_t function, uint32_t index)
+{
+	static const struct kvm_cpuid_entry2 one = { .function = 1, .ecx = 1u << 26, .edx = 0x178bfbff };
+	static const struct kvm_cpuid_entry2 xsave = { .function = 0xd, .ebx = 832 };
+
+	return function == 1 ? &one : function == 0xd && !index ? &xsave : NULL;
+}
 
 static char *argv_test[] = { "prog", "", "two words", NULL };
 static char *envp_test[] = { "A=1", "B=", NULL };
@@ -71,6 +81,8 @@ static void check_machine(const void *fdt)
 	tap_ok(fdt_getprop(fdt, n, "rng-seed", &len) && len == 32, "32 bytes of seed");
 	tap_ok(prop_u32(fdt, n, HUSK_FDT_TSC_KHZ, 2100000), "TSC rate");
 	tap_ok(prop_u32(fdt, n, HUSK_FDT_APIC_HZ, 1000000000), "APIC timer rate");
+	tap_ok(prop_u32(fdt, n, HUSK_FDT_XSAVE_SIZE, 832) &&
+	       prop_u32(fdt, n, HUSK_FDT_HWCAP, 0x178bfbff), "what CPUID would say");
 }
 
 static void check_init(const void *fdt)

@@ -92,7 +92,7 @@ static void values_test(void)
 	       !strcmp(p.cfg.shares[0].host, "/etc") && !p.cfg.shares[0].rw && p.cfg.shares[1].rw,
 	       "volumes; the last one for a guest path counts");
 	tap_ok(parse("-h") == 1 && parse("--help x") == 1, "help");
-	tap_ok(parse("-m 64M x") == 0 && parse("-c 64 x") == 0, "the limits themselves");
+	tap_ok(parse("-m 64M x") == 0 && parse("-c 32 x") == 0, "the limits themselves");
 }
 
 static void environment_test(void)
@@ -115,9 +115,9 @@ static void mistakes_test(void)
 	static const struct { const char *line, *says; } cases[] = {
 		{ "", "program" }, { "-q", "no program" }, { "-m 63M x", "64M" }, { "-m 512 x", "64M" },
 		{ "-m 9999G x", "at most" }, { "-m x x", "512M" }, { "-m", "wants a value" },
-		{ "--memory", "--memory wants a value" }, { "-c 0 x", "1 to 64" }, { "-c 65 x", "1 to 64" },
-		{ "-c -1 x", "1 to 64" }, { "-c 2x x", "1 to 64" },
-		{ "-c 99999999999999999999 x", "1 to 64" }, { "-u root x", "numeric" },
+		{ "--memory", "--memory wants a value" }, { "-c 0 x", "1 to 32" }, { "-c 33 x", "1 to 32" },
+		{ "-c -1 x", "1 to 32" }, { "-c 2x x", "1 to 32" },
+		{ "-c 99999999999999999999 x", "1 to 32" }, { "-u root x", "numeric" },
 		{ "-u 1: x", "numeric" }, { "-u 1:2:3 x", "numeric" }, { "-u 4294967295 x", "numeric" },
 		{ "-u 00000000000000000001 x", "numeric" }, { "--timeout -1 x", "seconds" },
 		{ "--timeout inf x", "seconds" }, { "--timeout 1e3 x", "seconds" },
