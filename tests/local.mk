@@ -88,14 +88,14 @@ tests_unit_pm_timer_SOURCES = tests/unit/pm_timer.c tests/unit/bus_stub.h device
 tests_unit_pm_timer_LDADD = $(LIBFDT_LIBS)
 
 # Tiny guests on the real KVM, with all of the VMM but its command line.
-vm_tests += tests/guest/boot_state
-check_PROGRAMS += tests/guest/boot_state
-tests_guest_boot_state_SOURCES = tests/guest/boot_state.c tests/guest/tiny.S $(VM_SOURCES) \
+vm_tests += tests/vmm/boot_state
+check_PROGRAMS += tests/vmm/boot_state
+tests_vmm_boot_state_SOURCES = tests/vmm/boot_state.c tests/vmm/tiny.S $(VM_SOURCES) \
 	$(DEVICE_SOURCES) vmm/terminal.c vmm/signals.c vmm/jail.c
-tests_guest_boot_state_CFLAGS = $(AM_CFLAGS)
-tests_guest_boot_state_CCASFLAGS =
-tests_guest_boot_state_LDADD = $(LIBFDT_LIBS)
-vmm/tests_guest_boot_state-jail.$(OBJEXT): vmm/seccomp_filter.h
+tests_vmm_boot_state_CFLAGS = $(AM_CFLAGS)
+tests_vmm_boot_state_CCASFLAGS =
+tests_vmm_boot_state_LDADD = $(LIBFDT_LIBS)
+vmm/tests_vmm_boot_state-jail.$(OBJEXT): vmm/seccomp_filter.h
 
 # The file server, alone and behind its device.
 FUSE_SERVER = tests/unit/fuse_client.h devices/fuse/fuse_export.c devices/fuse/fuse_fd.c \

@@ -5,7 +5,7 @@ husk_SOURCES += vmm/main.c vmm/cli.c vmm/cli.h vmm/cli_parse.c \
 	vmm/options.c vmm/options.h vmm/run.h vmm/terminal.c vmm/terminal.h vmm/signals.c \
 	vmm/signals.h vmm/jail.c vmm/jail.h vmm/landlock_abi.h
 
-# One VM on KVM; also what tests/guest/boot_state runs.
+# One VM on KVM; also what tests/vmm/boot_state runs.
 VM_SOURCES = vmm/stats.c vmm/stats.h vmm/vm.c vmm/vm.h vmm/vcpu.c vmm/bus.c vmm/bus.h vmm/loop.c vmm/guest_mem.c \
 	vmm/guest_ram.h vmm/memslots.c vmm/loader.c vmm/loader.h vmm/load.c vmm/boot.c \
 	vmm/machine.c vmm/machine_fdt.c vmm/run.c vmm/log.c vmm/log.h vmm/stdio_kind.c \

@@ -19,6 +19,7 @@
 struct place {
 	char *host, *guest;
 	bool rw, public_only, symlink, share;
+	int64_t mtime_s;	/* of a symlink */
 };
 
 struct places {
@@ -123,7 +124,8 @@ static int places_system(struct places *p)
 			continue;
 		text[n] = 0;
 		err = place_add(p, (struct place){
-			.host = strdup(text), .guest = strdup(dir), .symlink = true });
+			.host = strdup(text), .guest = strdup(dir), .symlink = true,
+			.mtime_s = st.st_mtime });
 	}
 	return err;
 }
@@ -212,6 +214,7 @@ static int places_export(const struct places *p, struct fuse_server *srv)
 		const struct fuse_export ex = {
 			.host = at->host, .guest = at->guest, .rw = at->rw,
 			.public_only = at->public_only, .symlink = at->symlink,
+			.mtime_s = at->mtime_s,
 		};
 		int err = fuse_server_add(srv, &ex);
 

@@ -221,6 +221,8 @@ static int add_below(struct fuse_server *srv, const struct fuse_export *cfg,
 	if (cfg->symlink) {
 		node = node_synthetic(srv, parent, name, cfg->host);
 		err = node ? 0 : -ENOMEM;
+		if (node)
+			node->mtime_s = cfg->mtime_s;
 	} else {
 		err = root_make(srv, ex, parent, name, cfg->host, fd);
 		node = ex->root;

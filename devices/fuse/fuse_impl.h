@@ -80,6 +80,7 @@ struct fuse_node {
 	struct fuse_node *parent;	/* holds a reference; NULL for the tree's root */
 	char *name;			/* NULL for the tree's root */
 	char *target;			/* of a synthetic symlink */
+	int64_t mtime_s;		/* of a synthetic node; 0: when the server started */
 	struct graft *grafts;
 	struct node_fd fds[FD_SLOTS];
 };

@@ -83,12 +83,14 @@ int dir_lookup(struct fuse_server *srv, struct fuse_node *dir, const char *name,
 static void synthetic_stat(const struct fuse_server *srv, const struct fuse_node *node,
 			   struct fuse_stat *st)
 {
+	int64_t when = node->mtime_s ? node->mtime_s : srv->start_s;
+
 	*st = (struct fuse_stat){
 		.dev = node->dev, .ino = node->ino, .blksize = 4096,
 		.mode = node->mode | (node->target ? 0777 : 0755),
 		.nlink = node->target ? 1 : 2,
 		.size = node->target ? strlen(node->target) : 0,
-		.atime.sec = srv->start_s, .mtime.sec = srv->start_s, .ctime.sec = srv->start_s,
+		.atime.sec = when, .mtime.sec = when, .ctime.sec = when,
 	};
 }
 

@@ -25,6 +25,7 @@ struct fuse_export {
 	 */
 	bool public_only;
 	bool symlink;		/* put a symlink there */
+	int64_t mtime_s;	/* of the symlink; 0: now */
 };
 
 /*

@@ -26,7 +26,7 @@ void overlay_sync(struct inode *inode)
 	inode->mode = real->mode;
 	inode->uid = real->uid;
 	inode->gid = real->gid;
-	inode->nlink = oi->lower && inode_is_dir(real) ? 1 : real->nlink;
+	inode->nlink = oi->lower && oi->upper && inode_is_dir(real) ? 1 : real->nlink;
 	inode->rdev = real->rdev;
 	inode->size = real->size;
 	inode->blocks = real->blocks;

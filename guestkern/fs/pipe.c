@@ -118,9 +118,8 @@ static int fifo_open(struct inode *inode, struct file *file)
 	}
 	file->version_ra = 0;
 	pipe_join(pipe, file);
-	if (inode->sb == &pipefs_super)		/* a pipe, through /proc/<pid>/fd: nobody to wait for */
-		return 0;
-	err = fifo_open_wait(pipe, file);
+	/* A pipe opened again through /proc/<pid>/fd waits for nobody. */
+	err = inode->sb == &pipefs_super ? 0 : fifo_open_wait(pipe, file);
 	if (err)
 		pipe_leave(pipe, file);
 	return err;

@@ -81,6 +81,10 @@ s64 mm_mmap(struct mm *mm, u64 addr, u64 len, int prot, int flags, struct file *
 		if (ret)
 			return ret;
 	}
+	/* Linux's heuristic overcommit: refuse what can never be there. */
+	if (!file && (prot & PROT_WRITE) && !(flags & MAP_NORESERVE) &&
+	    len >> PAGE_SHIFT > page_total_count())
+		return -ENOMEM;
 	if (flags & (MAP_STACK | MAP_GROWSDOWN))
 		vm_flags |= VM_NOHUGE;
 	at = mmap_place(mm, addr, len, flags, !file);
@@ -165,7 +169,8 @@ long sys_brk(u64 brk)
 	struct vma *vma;
 
 	if (brk < mm->brk_start || brk > USER_TOP ||
-	    brk - mm->brk_start > current->proc->rlim[RLIMIT_DATA].cur)
+	    brk - mm->brk_start > current->proc->rlim[RLIMIT_DATA].cur ||
+	    (brk - mm->brk_start) >> PAGE_SHIFT > page_total_count())
 		return (long)mm->brk;
 	if (new < old) {
 		mm_unmap(mm, new, old - new);

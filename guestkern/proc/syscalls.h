@@ -32,6 +32,7 @@ long sys_sched_yield(void);
 long sys_sched_getaffinity(s32 pid, u32 len, u64 mask);
 long sys_sched_setaffinity(s32 pid, u32 len, u64 mask);
 long sys_rseq(u64 area, u32 len, int flags, u32 sig);
+long sys_not_socket(int fd);	/* connect, bind, getpeername and the rest */
 long sys_socket(int family, int type, int protocol);
 long sys_socketpair(int family, int type, int protocol, u64 fds);
 long sys_membarrier(int cmd, u32 flags, int cpu);

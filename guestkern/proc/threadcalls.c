@@ -5,6 +5,7 @@
 #include "proc/task.h"
 #include "core/sched.h"
 #include "core/string.h"
+#include "fs/vfs.h"
 #include "mm/uaccess.h"
 #include <asm/prctl.h>
 #include <linux/errno.h>
@@ -109,6 +110,17 @@ long sys_socket(int family, int type, int protocol)
 long sys_socketpair(int family, int type, int protocol, u64 fds)
 {
 	return -EAFNOSUPPORT;
+}
+
+/* The other calls on sockets: no descriptor is one. */
+long sys_not_socket(int fd)
+{
+	struct file *file = fd_file(fd);
+
+	if (!file)
+		return -EBADF;
+	file_put(file);
+	return -ENOTSOCK;
 }
 
 /* On one vCPU every system call orders memory for all threads. */
