@@ -163,3 +163,39 @@ tests_unit_vfs_cache_SOURCES = tests/unit/vfs_cache.c tests/unit/vfs_hostfs.c \
 	tests/unit/vfs_hostfs.h $(VFS_CORE)
 tests_unit_vfs_cache_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST
 tests_unit_vfs_cache_CFLAGS = $(AM_CFLAGS) -ffreestanding
+# Pipes to /proc and the small system calls, on a test kernel with tasks and a clock of its own.
+KFS_SOURCES = tests/unit/kfs_fake.c tests/unit/kfs_fake.h tests/unit/kfs_fake_fs.c \
+	guestkern/fs/devfs.c guestkern/fs/epoll.c guestkern/fs/epoll_item.c guestkern/fs/eventfd.c \
+	guestkern/fs/pipe.c guestkern/fs/pipe_ring.c guestkern/fs/poll.c guestkern/fs/proc_cpu.c \
+	guestkern/fs/proc_fd.c guestkern/fs/proc_mem.c guestkern/fs/proc_mounts.c \
+	guestkern/fs/proc_pid.c guestkern/fs/proc_stat.c guestkern/fs/proc_sys.c \
+	guestkern/fs/proc_system.c guestkern/fs/procfs.c guestkern/fs/pseudo.c guestkern/fs/select.c \
+	guestkern/fs/seq.c guestkern/fs/stdio.c guestkern/fs/sysfs.c guestkern/fs/timerfd.c \
+	guestkern/fs/tty.c guestkern/fs/tty_input.c guestkern/fs/tty_jobs.c guestkern/fs/tty_ldisc.c \
+	guestkern/proc/caps.c guestkern/proc/clock.c guestkern/proc/cred.c guestkern/proc/itimer.c \
+	guestkern/proc/limits.c guestkern/proc/misc.c guestkern/proc/prctl.c \
+	guestkern/proc/sched_param.c
+# Freestanding: the kernel's files take stdint.h from the compiler, as in the guest.
+KFS_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST
+KFS_CFLAGS = $(AM_CFLAGS) -ffreestanding -pthread
+
+unit_tests += tests/unit/kfs_pipe tests/unit/kfs_poll tests/unit/kfs_tty tests/unit/kfs_proc \
+	tests/unit/kfs_misc tests/unit/kfs_ldisc
+tests_unit_kfs_pipe_SOURCES = tests/unit/kfs_pipe.c $(KFS_SOURCES)
+tests_unit_kfs_pipe_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_pipe_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_poll_SOURCES = tests/unit/kfs_poll.c $(KFS_SOURCES)
+tests_unit_kfs_poll_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_poll_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_tty_SOURCES = tests/unit/kfs_tty.c $(KFS_SOURCES)
+tests_unit_kfs_tty_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_tty_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_proc_SOURCES = tests/unit/kfs_proc.c $(KFS_SOURCES)
+tests_unit_kfs_proc_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_proc_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_misc_SOURCES = tests/unit/kfs_misc.c $(KFS_SOURCES)
+tests_unit_kfs_misc_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_misc_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_ldisc_SOURCES = tests/unit/kfs_ldisc.c guestkern/fs/tty_ldisc.c guestkern/fs/tty_input.c
+tests_unit_kfs_ldisc_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_ldisc_CFLAGS = $(KFS_CFLAGS)

@@ -328,6 +328,7 @@ static void handler_enter(struct regs *regs, int sig, const struct siginfo_k *in
 	bool nohand = (s64)regs->rax == -ERESTARTNOHAND;
 
 	syscall_restart(regs, (act.flags & SA_RESTART) && !nohand);
+	current->restart_deadline_ns = 0;
 	current->restore_sigmask = false;
 	if (act.flags & SA_RESETHAND)
 		slot->handler = SIG_DFL_;
