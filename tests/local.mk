@@ -57,6 +57,7 @@ tests_unit_virtio_rng_SOURCES = tests/unit/virtio_rng.c devices/virtio_rng.c $(F
 tests_unit_virtio_rng_LDADD = $(LIBFDT_LIBS)
 
 test_scripts += tests/cli/help
+test_scripts += tests/cli/compatibility
 
 unit_tests += tests/unit/guest_elf
 tests_unit_guest_elf_SOURCES = tests/unit/guest_elf.c guestkern/proc/elf.c
