@@ -207,7 +207,9 @@ static bool time_after(struct timespec64 a, struct timespec64 b)
 	return a.sec > b.sec || (a.sec == b.sec && a.nsec > b.nsec);
 }
 
-/* As Linux's relatime: when it is not later than a change, or a day old. Memory file systems only. */
+/*
+ * As Linux's relatime: when it is not later than a change, or a day old. Memory file systems only.
+ */
 void inode_touch_atime(struct inode *inode)
 {
 	struct timespec64 now;

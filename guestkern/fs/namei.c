@@ -125,7 +125,9 @@ static int nd_dir_check(const struct nameidata *nd)
 	return inode_permission(nd->at->inode, MAY_EXEC);
 }
 
-/* Put the text of a link in front of what is left; the slash behind the link decides on must_dir. */
+/*
+ * Put the text of a link in front of what is left; the slash behind the link decides on must_dir.
+ */
 static int nd_push(struct nameidata *nd, const char *text, size_t len)
 {
 	size_t rest = strlen(nd->rest);

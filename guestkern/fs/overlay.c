@@ -26,7 +26,8 @@ static u32 overlay_nlink(const struct overlay_inode *oi, const struct inode *rea
 		return 0;
 	if (oi->lower && oi->upper && inode_is_dir(real))
 		return 1;	/* merged: not counted, which readers of directories know */
-	return gone && real->nlink ? real->nlink - 1 : real->nlink;	/* the host keeps its link */
+	/* the host keeps its link */
+	return gone && real->nlink ? real->nlink - 1 : real->nlink;
 }
 
 void overlay_sync(struct inode *inode)

@@ -11,10 +11,14 @@
 #include "vfs_fake.h"
 #include "vfs_hostfs.h"
 
-#include "tap.h"	/* last: the C library's headers hide parts of the UAPI ones */
+#include "tap.h" /* last: the C library's headers hide parts of the UAPI ones */
 
 /* The condition first: the text often prints what it has changed. */
-#define CHECK(cond, ...) do { bool ok_ = (cond); tap_ok(ok_, __VA_ARGS__); } while (0)
+#define CHECK(cond, ...) \
+	do { \
+		bool ok_ = (cond); \
+		tap_ok(ok_, __VA_ARGS__); \
+	} while (0)
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
 static struct hostfs_node nodes[] = {
@@ -41,18 +45,28 @@ static struct hostfs_node nodes[] = {
 static const char argv0[] = "HOME=/home/user\0PATH=/bin";
 static const u32 uid1000 = 1000;
 static const struct fake_fdt_line boot_overlay[] = {
-	{ -1, "", NULL, 0 }, { 0, "chosen", NULL, 0 }, { 1, HUSK_FDT_INIT, NULL, 0 },
-	{ 2, HUSK_FDT_ENVP, argv0, sizeof(argv0) }, { 2, HUSK_FDT_UID, &uid1000, 4 },
-	{ 2, "mount@0", NULL, 0 }, { 5, HUSK_FDT_MOUNT_SOURCE, "root", 5 },
-	{ 5, HUSK_FDT_MOUNT_TARGET, "/", 2 }, { 5, HUSK_FDT_MOUNT_OVERLAY, "", 0 },
+	{ -1, "", NULL, 0 },
+	{ 0, "chosen", NULL, 0 },
+	{ 1, HUSK_FDT_INIT, NULL, 0 },
+	{ 2, HUSK_FDT_ENVP, argv0, sizeof(argv0) },
+	{ 2, HUSK_FDT_UID, &uid1000, 4 },
+	{ 2, "mount@0", NULL, 0 },
+	{ 5, HUSK_FDT_MOUNT_SOURCE, "root", 5 },
+	{ 5, HUSK_FDT_MOUNT_TARGET, "/", 2 },
+	{ 5, HUSK_FDT_MOUNT_OVERLAY, "", 0 },
 	{ 0, NULL, NULL, 0 },
 };
 static const struct fake_fdt_line boot_shared[] = {
-	{ -1, "", NULL, 0 }, { 0, "chosen", NULL, 0 }, { 1, HUSK_FDT_INIT, NULL, 0 },
-	{ 2, "mount@0", NULL, 0 }, { 3, HUSK_FDT_MOUNT_SOURCE, "root", 5 },
+	{ -1, "", NULL, 0 },
+	{ 0, "chosen", NULL, 0 },
+	{ 1, HUSK_FDT_INIT, NULL, 0 },
+	{ 2, "mount@0", NULL, 0 },
+	{ 3, HUSK_FDT_MOUNT_SOURCE, "root", 5 },
 	{ 3, HUSK_FDT_MOUNT_TARGET, "/", 2 },
-	{ 2, "mount@1", NULL, 0 }, { 6, HUSK_FDT_MOUNT_SOURCE, "share", 6 },
-	{ 6, HUSK_FDT_MOUNT_TARGET, "/usr/share/deep", 16 }, { 6, HUSK_FDT_MOUNT_RW, "", 0 },
+	{ 2, "mount@1", NULL, 0 },
+	{ 6, HUSK_FDT_MOUNT_SOURCE, "share", 6 },
+	{ 6, HUSK_FDT_MOUNT_TARGET, "/usr/share/deep", 16 },
+	{ 6, HUSK_FDT_MOUNT_RW, "", 0 },
 	{ 0, NULL, NULL, 0 },
 };
 
@@ -78,7 +92,8 @@ static void counts_reset(void)
 
 static unsigned requests(void)
 {
-	return hostfs_counts.walks + hostfs_counts.lookups + hostfs_counts.reads + hostfs_counts.links;
+	return hostfs_counts.walks + hostfs_counts.lookups + hostfs_counts.reads +
+	       hostfs_counts.links;
 }
 
 static long open_path(const char *path, int flags)
@@ -174,20 +189,26 @@ static void test_boot(void)
 	fake_process(0);
 	fake_reroot();
 	CHECK(exists("/tmp", S_IFDIR | 01777) && exists("/dev/shm", S_IFDIR | 01777) &&
-	       exists("/proc", S_IFDIR | 0555) && exists("/run", 0) && exists("/root", S_IFDIR | 0700) &&
-	       !exists("/tmp/hidden", 0), "places to write in; the host's /tmp does not show");
+		      exists("/proc", S_IFDIR | 0555) && exists("/run", 0) &&
+		      exists("/root", S_IFDIR | 0700) && !exists("/tmp/hidden", 0),
+	      "places to write in; the host's /tmp does not show");
 	counts_reset();
 	fd = open_path("/tmp/x", O_CREAT | O_RDWR);
 	CHECK(fd >= 0 && sys_write((int)fd, (u64)user("data"), 4) == 4 && !sys_close((int)fd) &&
-	       requests() == 0, "/tmp costs no request");
+		      requests() == 0,
+	      "/tmp costs no request");
 	CHECK(exists("/var/tmp", S_IFDIR | 01777) && exists("/var/log", 0), "/var is merged");
-	CHECK(!path_lookup(AT_FDCWD, "/home/user", true, &d) && d->inode->uid == 1000, "HOME is made");
+	CHECK(!path_lookup(AT_FDCWD, "/home/user", true, &d) && d->inode->uid == 1000,
+	      "HOME is made");
 	dentry_put(d);
 	path_lookup(AT_FDCWD, "/dev/shm", true, &d);
-	CHECK(!strcmp(dentry_path(d, buf, sizeof(buf)), "/dev/shm"), "path across mounts: %s", buf + 55);
+	CHECK(!strcmp(dentry_path(d, buf, sizeof(buf)), "/dev/shm"), "path across mounts: %s",
+	      buf + 55);
 	dentry_put(d);
-	CHECK(vfs_make_path("/a/b/c", 0755, 5, 6) == 0 && vfs_make_path("/usr/bin", 0700, 5, 6) == 0 &&
-	       exists("/a/b/c", S_IFDIR | 0755) && exists("/usr/bin", S_IFDIR | 0755), "vfs_make_path");
+	CHECK(vfs_make_path("/a/b/c", 0755, 5, 6) == 0 &&
+		      vfs_make_path("/usr/bin", 0700, 5, 6) == 0 &&
+		      exists("/a/b/c", S_IFDIR | 0755) && exists("/usr/bin", S_IFDIR | 0755),
+	      "vfs_make_path");
 }
 
 /* The path that each start of a program takes. */
@@ -197,21 +218,24 @@ static void test_requests(void)
 
 	counts_reset();
 	fd = open_path(LIBC, O_RDONLY | O_CLOEXEC);
-	CHECK(fd >= 0 && requests() == 1 && hostfs_counts.walks == 1, "open of libc: %u request", requests());
+	CHECK(fd >= 0 && requests() == 1 && hostfs_counts.walks == 1, "open of libc: %u request",
+	      requests());
 	counts_reset();
-	CHECK(sys_read((int)fd, OUT, 832) == 832 && requests() == 1, "its first read: %u request", requests());
-	CHECK(sys_fstat((int)fd, OUT) == 0 && sys_pread64((int)fd, OUT, 784, 64) == 784 && !sys_close((int)fd) &&
-	       requests() == 1, "fstat, pread, close: none");
+	CHECK(sys_read((int)fd, OUT, 832) == 832 && requests() == 1, "its first read: %u request",
+	      requests());
+	CHECK(sys_fstat((int)fd, OUT) == 0 && sys_pread64((int)fd, OUT, 784, 64) == 784 &&
+		      !sys_close((int)fd) && requests() == 1,
+	      "fstat, pread, close: none");
 	counts_reset();
 	fd = open_path(LIBC, O_RDONLY);
 	CHECK(fd >= 0 && exists(LIBC, 0) && !sys_close((int)fd) && requests() == 0, "again: none");
 	CHECK(!exists("/usr/lib/x86_64-linux-gnu/glibc-hwcaps/v3/libc.so.6", 0) && requests() == 1,
-	       "a missing directory: %u request", requests());
+	      "a missing directory: %u request", requests());
 	CHECK(!exists("/usr/lib/x86_64-linux-gnu/glibc-hwcaps/v3/libc.so.6", 0) && requests() == 1,
-	       "and again: none");
+	      "and again: none");
 	counts_reset();
 	CHECK(exists("/lib/x86_64-linux-gnu/libc.so.6", 0) && requests() == 1,
-	       "through a symbolic link: %u request", requests());
+	      "through a symbolic link: %u request", requests());
 	CHECK(exists("/lib/x86_64-linux-gnu/libc.so.6", 0) && requests() == 1, "and again: none");
 	counts_reset();
 	fd = open_path("/usr/bin/true", O_RDONLY);
@@ -245,20 +269,22 @@ static void test_readahead(void)
 	for (u64 at = 0; at < 4 << 20; at += 4096)
 		ok &= read_check((int)fd, 11, at, 4096);
 	CHECK(ok && hostfs_counts.reads <= 12 && hostfs_counts.pages == 1024,
-	       "4 MiB in 4 kB reads: %u requests, %u pages", hostfs_counts.reads, hostfs_counts.pages);
+	      "4 MiB in 4 kB reads: %u requests, %u pages", hostfs_counts.reads,
+	      hostfs_counts.pages);
 	counts_reset();
 	for (int i = 0; i < 8; i++)
 		ok &= read_check((int)fd2, 12, ((u64)i * 997 % 1024) * 4096 + 5, 100);
 	CHECK(ok && hostfs_counts.reads <= 8 && hostfs_counts.pages <= 8 * 2 * RA_MIN,
-	       "8 scattered reads: %u requests, %u pages", hostfs_counts.reads, hostfs_counts.pages);
+	      "8 scattered reads: %u requests, %u pages", hostfs_counts.reads, hostfs_counts.pages);
 	counts_reset();
 	ok &= read_check((int)fd2, 12, 1 << 20, 0x60000);
-	CHECK(ok && hostfs_counts.reads <= 6, "one read of 384 kB: %u requests", hostfs_counts.reads);
+	CHECK(ok && hostfs_counts.reads <= 6, "one read of 384 kB: %u requests",
+	      hostfs_counts.reads);
 	freed = pagecache_reclaim(100);
 	CHECK(freed == 100, "reclaim gives 100 pages");
 	freed = pagecache_reclaim(~0ull);
 	CHECK(freed > 1000 && fake_pages() <= before && pagecache_total() * 1 == fake_pages(),
-	       "reclaim gives all clean pages (%llu)", (unsigned long long)freed);
+	      "reclaim gives all clean pages (%llu)", (unsigned long long)freed);
 	CHECK(read_check((int)fd, 11, 12345, 20000), "and they are read again");
 	hostfs_read_error = -EIO;
 	CHECK(sys_pread64((int)fd, OUT, 10, 3 << 20) == -EIO, "a failed read is EIO");
@@ -284,31 +310,42 @@ static void test_overlay(void)
 	ino = d->inode->ino;
 	ro = open_path("/etc/conf", O_RDONLY);
 	f = fd_file((int)ro);
-	CHECK(f->inode->sb != d->inode->sb && read_check((int)ro, 16, 0, 5000) && pagecache_total() == pages + 2,
-	       "an overlay file reads the lower pages, no copies");
+	CHECK(f->inode->sb != d->inode->sb && read_check((int)ro, 16, 0, 5000) &&
+		      pagecache_total() == pages + 2,
+	      "an overlay file reads the lower pages, no copies");
 	CHECK(file_attr_inode(f) == d->inode, "attributes are the overlay's");
 	file_put(f);
 	rw = open_path("/etc/conf", O_RDWR);
-	CHECK(rw >= 0 && read_check((int)rw, 16, 0, 5000) && pagecache_total() == pages + 4, "copy-up on open for writing");
+	CHECK(rw >= 0 && read_check((int)rw, 16, 0, 5000) && pagecache_total() == pages + 4,
+	      "copy-up on open for writing");
 	sys_pwrite64((int)rw, (u64)user("changed"), 7, 0);
 	ro2 = open_path("/etc/conf", O_RDONLY);
-	CHECK(sys_pread64((int)ro2, OUT, 7, 0) == 7 && !memcmp((void *)OUT, "changed", 7), "a new open sees the change");
+	CHECK(sys_pread64((int)ro2, OUT, 7, 0) == 7 && !memcmp((void *)OUT, "changed", 7),
+	      "a new open sees the change");
 	CHECK(read_check((int)ro, 16, 0, 5000), "the old one goes on reading below");
-	CHECK(read_check((int)open_path("/etc/other", O_RDONLY), 16, 0, 5000), "another lower link keeps the old contents");
+	CHECK(read_check((int)open_path("/etc/other", O_RDONLY), 16, 0, 5000),
+	      "another lower link keeps the old contents");
 	inode_refresh(d->inode);
 	path_lookup(AT_FDCWD, "/etc/conf", true, &d2);
 	CHECK(d2 == d && d->inode->ino == ino, "st_ino stays");
 	dentry_put(d2);
 	dentry_put(d);
 	dcache_prune(root_dentry());
-	CHECK(!path_lookup(AT_FDCWD, "/etc/conf", true, &d) && d->inode->ino == ino, "also after the dcache forgot");
+	CHECK(!path_lookup(AT_FDCWD, "/etc/conf", true, &d) && d->inode->ino == ino,
+	      "also after the dcache forgot");
 	dentry_put(d);
-	CHECK(sys_rename((u64)user("/usr/lib"), (u64)user("/usr/lob")) == -EXDEV, "a lower directory does not move: EXDEV");
-	CHECK(!sys_rename((u64)user("/etc/other"), (u64)user("/etc/moved")) && !exists("/etc/other", 0) &&
-	       exists("/etc/moved", 0), "a lower file does");
-	CHECK(!sys_unlink((u64)user("/var/log")) && !exists("/var/log", 0) && sys_rmdir((u64)user("/var")) == -ENOTEMPTY &&
-	       !sys_rmdir((u64)user("/var/tmp")) && !sys_rmdir((u64)user("/var")) && !exists("/var", 0), "whiteouts, rmdir of a merged directory");
-	CHECK(!sys_mkdir((u64)user("/var"), 0755) && !exists("/var/log", 0), "a new one over it is opaque");
+	CHECK(sys_rename((u64)user("/usr/lib"), (u64)user("/usr/lob")) == -EXDEV,
+	      "a lower directory does not move: EXDEV");
+	CHECK(!sys_rename((u64)user("/etc/other"), (u64)user("/etc/moved")) &&
+		      !exists("/etc/other", 0) && exists("/etc/moved", 0),
+	      "a lower file does");
+	CHECK(!sys_unlink((u64)user("/var/log")) && !exists("/var/log", 0) &&
+		      sys_rmdir((u64)user("/var")) == -ENOTEMPTY &&
+		      !sys_rmdir((u64)user("/var/tmp")) && !sys_rmdir((u64)user("/var")) &&
+		      !exists("/var", 0),
+	      "whiteouts, rmdir of a merged directory");
+	CHECK(!sys_mkdir((u64)user("/var"), 0755) && !exists("/var/log", 0),
+	      "a new one over it is opaque");
 	dcache_prune(root_dentry());
 	CHECK(!exists("/var/log", 0), "and stays so");
 	sys_close_range(3, 100, 0);
@@ -320,7 +357,7 @@ static void test_expiry(void)
 	struct dentry *a, *b;
 
 	hostfs_ttl_ns = NSEC_PER_SEC;
-	nodes[7].mode = 0;		/* lib goes ... */
+	nodes[7].mode = 0; /* lib goes ... */
 	dcache_reclaim(~0ull);
 	CHECK(!exists("/big3", 0) && exists("/big", 0), "known and unknown names");
 	path_lookup(AT_FDCWD, "/big", true, &a);
@@ -330,7 +367,7 @@ static void test_expiry(void)
 	path_lookup(AT_FDCWD, "/big", true, &b);
 	CHECK(a == b && requests() == 1, "then one, and the same dentry (%u)", requests());
 	dentry_put(b);
-	nodes[10].ino = 99;		/* another file of this name */
+	nodes[10].ino = 99; /* another file of this name */
 	fake_clock_add(2 * NSEC_PER_SEC);
 	path_lookup(AT_FDCWD, "/big", true, &b);
 	CHECK(a != b && b->inode->ino == 99 && a->inode->ino == 11, "a file that was replaced");
@@ -357,28 +394,37 @@ static void test_writeback(void)
 	hostfs_writable = hostfs_has_walk = true;
 	fake_fdt = boot_shared;
 	counts_reset();
-	CHECK(!vfs_mount_root(NULL) && hostfs_counts.walks <= 2, "a share deep in a plain root: %u walks", hostfs_counts.walks);
+	CHECK(!vfs_mount_root(NULL) && hostfs_counts.walks <= 2,
+	      "a share deep in a plain root: %u walks", hostfs_counts.walks);
 	fake_reroot();
 	sb = root_dentry()->inode->sb;
 	CHECK(sb && exists("/dev", 0) && exists("/tmp", 0), "places on a read-only root");
 	fd = open_path("/usr/share/deep/etc/conf", O_RDWR);
 	counts_reset();
-	CHECK(fd >= 0 && sys_pwrite64((int)fd, (u64)user("abc"), 3, 4998) == 3 && hostfs_counts.writes == 1 &&
-	       hostfs_counts.written == 905, "a write goes through: %u pages, %llu bytes", hostfs_counts.writes,
-	       (unsigned long long)hostfs_counts.written);
+	CHECK(fd >= 0 && sys_pwrite64((int)fd, (u64)user("abc"), 3, 4998) == 3 &&
+		      hostfs_counts.writes == 1 && hostfs_counts.written == 905,
+	      "a write goes through: %u pages, %llu bytes", hostfs_counts.writes,
+	      (unsigned long long)hostfs_counts.written);
 	counts_reset();
-	CHECK(sys_write((int)fd, (u64)user("x"), 1) == 1 && hostfs_counts.writes == 1 && hostfs_counts.reads == 0, "a page that is there is not read");
-	CHECK(sys_pwrite64((int)fd, OUT, 8192, 8192) == 8192 && hostfs_counts.reads == 0, "nor is one that is overwritten");
+	CHECK(sys_write((int)fd, (u64)user("x"), 1) == 1 && hostfs_counts.writes == 1 &&
+		      hostfs_counts.reads == 0,
+	      "a page that is there is not read");
+	CHECK(sys_pwrite64((int)fd, OUT, 8192, 8192) == 8192 && hostfs_counts.reads == 0,
+	      "nor is one that is overwritten");
 	f = fd_file((int)fd);
 	pagecache_dirty(f->inode, 0);
 	counts_reset();
-	CHECK(!sys_fsync((int)fd) && hostfs_counts.writes == 1 && !sys_fsync((int)fd) && hostfs_counts.writes == 1, "fsync writes what a mapping dirtied, once");
+	CHECK(!sys_fsync((int)fd) && hostfs_counts.writes == 1 && !sys_fsync((int)fd) &&
+		      hostfs_counts.writes == 1,
+	      "fsync writes what a mapping dirtied, once");
 	pagecache_dirty(f->inode, 1);
-	CHECK(pagecache_reclaim(~0ull) >= 1 && pagecache_total() >= 1, "reclaim leaves dirty pages");
+	CHECK(pagecache_reclaim(~0ull) >= 1 && pagecache_total() >= 1,
+	      "reclaim leaves dirty pages");
 	file_put(f);
 	sys_close((int)fd);
 	CHECK(hostfs_counts.writes == 2, "the last close writes the rest");
-	CHECK(path_lookup(AT_FDCWD, "/usr/share/deep", true, &d) == 0 && d->mount->root == d, "share is a mount");
+	CHECK(path_lookup(AT_FDCWD, "/usr/share/deep", true, &d) == 0 && d->mount->root == d,
+	      "share is a mount");
 	dentry_put(d);
 	CHECK(sys_umount2((u64)user("/usr/share/deep"), 0) == 0, "umount");
 }

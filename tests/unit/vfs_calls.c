@@ -24,8 +24,8 @@
 #include "vfs_fake.h"
 #include "vfs_oracle.h"
 
-#define AT	AT_FDCWD
-#define BAD_PTR	0x10l
+#define AT AT_FDCWD
+#define BAD_PTR 0x10l
 
 static int open_both(const char *path, int flags, unsigned mode)
 {
@@ -50,10 +50,15 @@ static bool test_paths(void)
 {
 	static char longname[300], longpath[5000];
 	static const char *const paths[] = {
-		"", "/", "//", ".", "..", "/..", "p", "p/", "p//", "p/.", "p/..", "p/f", "p/f/", "p/f/.",
-		"p/f/..", "p/f/x", "p/none", "p/none/", "p/none/x", "p/lf", "p/lf/", "p/ld", "p/ld/",
-		"p/ld/f", "p/loop", "p/loop/", "p/dang", "p/dang/", "p/abs", "p/abs/f", "p/up/p/f",
-		"/p/ld/../p/f", "./p/./f", "p/chain9", "p/chain50",
+		"",	   "/",	       "//",	    ".",
+		"..",	   "/..",      "p",	    "p/",
+		"p//",	   "p/.",      "p/..",	    "p/f",
+		"p/f/",	   "p/f/.",    "p/f/..",    "p/f/x",
+		"p/none",  "p/none/",  "p/none/x",  "p/lf",
+		"p/lf/",   "p/ld",     "p/ld/",	    "p/ld/f",
+		"p/loop",  "p/loop/",  "p/dang",    "p/dang/",
+		"p/abs",   "p/abs/f",  "p/up/p/f",  "/p/ld/../p/f",
+		"./p/./f", "p/chain9", "p/chain50",
 	};
 	char a[64], b[64];
 	bool ok = B2(SYS_mkdir, U("p"), 0755) && make_file("p/f", "x");
@@ -82,8 +87,8 @@ static bool test_paths(void)
 		ok &= B2(SYS_symlink, U("t"), U(p)) && B2(SYS_link, U("p/f"), U(p));
 		ok &= B2(SYS_rename, U(p), U("p/none2/x")) && B2(SYS_rename, U("p/none3"), U(p));
 		for (int flags = 0; flags < 4; flags++) {
-			static const int f[] = { O_RDONLY, O_RDONLY | O_NOFOLLOW, O_RDONLY | O_DIRECTORY,
-						 O_PATH | O_NOFOLLOW };
+			static const int f[] = { O_RDONLY, O_RDONLY | O_NOFOLLOW,
+						 O_RDONLY | O_DIRECTORY, O_PATH | O_NOFOLLOW };
 			int fd = open_both(p, f[flags], 0);
 
 			ok &= fd != -1000;
@@ -108,20 +113,26 @@ static bool test_at(void)
 	int d = open_both("at", O_RDONLY | O_DIRECTORY, 0), f = open_both("at/f", O_RDONLY, 0);
 	int p = open_both("at", O_PATH, 0);
 
-	ok &= B4(SYS_newfstatat, d, U("f"), U_out(), 0) && B4(SYS_newfstatat, f, U("x"), U_out(), 0);
+	ok &= B4(SYS_newfstatat, d, U("f"), U_out(), 0) &&
+	      B4(SYS_newfstatat, f, U("x"), U_out(), 0);
 	ok &= B4(SYS_newfstatat, f, U(""), U_out(), AT_EMPTY_PATH);
-	ok &= B4(SYS_newfstatat, f, U(""), U_out(), 0) && B4(SYS_newfstatat, 99, U("f"), U_out(), 0);
+	ok &= B4(SYS_newfstatat, f, U(""), U_out(), 0) &&
+	      B4(SYS_newfstatat, 99, U("f"), U_out(), 0);
 	ok &= B4(SYS_newfstatat, 99, U("/at/f"), U_out(), 0);
-	ok &= B4(SYS_newfstatat, p, U("f"), U_out(), 0) && B4(SYS_newfstatat, d, U("f"), U_out(), 0x40);
+	ok &= B4(SYS_newfstatat, p, U("f"), U_out(), 0) &&
+	      B4(SYS_newfstatat, d, U("f"), U_out(), 0x40);
 	ok &= B4(SYS_newfstatat, AT, U(""), U_out(), AT_EMPTY_PATH);
 	ok &= B3(SYS_read, p, U_out(), 10) && B3(SYS_fcntl, p, F_GETFL, 0) && B1(SYS_fchdir, f);
 	ok &= B1(SYS_fchdir, p) && B2(SYS_getcwd, U_out(), 100) && B2(SYS_getcwd, U_out(), 3);
 	ok &= B3(SYS_mkdirat, d, U("sub"), 0777) && B3(SYS_unlinkat, d, U("sub"), 0);
-	ok &= B3(SYS_unlinkat, d, U("sub"), AT_REMOVEDIR) && B3(SYS_unlinkat, d, U("f"), AT_REMOVEDIR);
+	ok &= B3(SYS_unlinkat, d, U("sub"), AT_REMOVEDIR) &&
+	      B3(SYS_unlinkat, d, U("f"), AT_REMOVEDIR);
 	ok &= B3(SYS_unlinkat, d, U("f"), 7) && B5(SYS_linkat, f, U(""), d, U("g"), AT_EMPTY_PATH);
 	ok &= B5(SYS_linkat, d, U("f"), d, U("h"), 0) && B4(SYS_fchownat, d, U("h"), 7, 8);
-	ok &= B4(SYS_readlinkat, d, U("h"), U_out(), 10) && B4(SYS_readlinkat, f, U(""), U_out(), 10);
-	ok &= B5(SYS_fchownat, f, U(""), 3, 4, AT_EMPTY_PATH) && B4(SYS_faccessat2, d, U("f"), 2, 0);
+	ok &= B4(SYS_readlinkat, d, U("h"), U_out(), 10) &&
+	      B4(SYS_readlinkat, f, U(""), U_out(), 10);
+	ok &= B5(SYS_fchownat, f, U(""), 3, 4, AT_EMPTY_PATH) &&
+	      B4(SYS_faccessat2, d, U("f"), 2, 0);
 	ok &= B4(SYS_fchmodat2, d, U("h"), 0640, AT_SYMLINK_NOFOLLOW);
 	ok &= B2(SYS_fstat, d, U_out()) && both_tree("/at") && B1(SYS_chdir, U("/"));
 	return ok && B1(SYS_close, d) && B1(SYS_close, f) && B1(SYS_close, p);
@@ -147,9 +158,11 @@ static bool test_fds(void)
 	ok &= B3(SYS_fcntl, a, F_GETSIG, 0) && B3(SYS_fcntl, a, F_SETSIG, 99);
 	ok &= B3(SYS_fcntl, a, F_GETPIPE_SZ, 0) && B3(SYS_fcntl, a, F_GETLEASE, 0);
 	/* A hole in the middle is found again. */
-	ok &= B1(SYS_close, b) && B1(SYS_dup, a) && B1(SYS_dup, a) && B1(SYS_close, 5) && B1(SYS_dup, a);
+	ok &= B1(SYS_close, b) && B1(SYS_dup, a) && B1(SYS_dup, a) && B1(SYS_close, 5) &&
+	      B1(SYS_dup, a);
 	ok &= B3(SYS_close_range, 18, 22, 4) && B3(SYS_fcntl, 20, F_GETFD, 0);
-	ok &= B3(SYS_close_range, 20, 10, 0) && B3(SYS_close_range, 19, 100, 0) && B1(SYS_close, 20);
+	ok &= B3(SYS_close_range, 20, 10, 0) && B3(SYS_close_range, 19, 100, 0) &&
+	      B1(SYS_close, 20);
 	ok &= B3(SYS_close_range, 3, 50, 0) && B1(SYS_dup, a);
 	for (int i = 0; i < 200 && ok; i++)
 		ok &= open_both("fdf", O_RDONLY, 0) == 3 + i;
@@ -166,7 +179,8 @@ static bool test_rw(void)
 	v[1] = (struct iovec){ NULL, 0 };
 	v[2] = (struct iovec){ (void *)U("world"), 5 };
 	v[3] = (struct iovec){ (void *)BAD_PTR, 5 };
-	ok &= B3(SYS_writev, fd, U_bytes(v, sizeof(v)), 3) && B3(SYS_writev, fd, U_bytes(v, sizeof(v)), 0);
+	ok &= B3(SYS_writev, fd, U_bytes(v, sizeof(v)), 3) &&
+	      B3(SYS_writev, fd, U_bytes(v, sizeof(v)), 0);
 	ok &= B5(SYS_pwritev, fd, U_bytes(v, sizeof(v)), 3, 10000, 0);
 	ok &= B6(SYS_pwritev2, fd, U_bytes(v, sizeof(v)), 1, -1, 0, RWF_APPEND);
 	ok &= B6(SYS_pwritev2, fd, U_bytes(v, sizeof(v)), 1, -1, 0, 0x4000);
@@ -178,7 +192,8 @@ static bool test_rw(void)
 	ok &= B5(SYS_preadv, fd, U_bytes(v, sizeof(v)), 2, -5, 0);
 	v[1].iov_len = (size_t)-1;
 	ok &= B3(SYS_readv, fd, U_bytes(v, sizeof(v)), 2);
-	ok &= B3(SYS_read, w, U_out(), 10) && B3(SYS_read, 77, U_out(), 1) && B3(SYS_read, fd, BAD_PTR, 1);
+	ok &= B3(SYS_read, w, U_out(), 10) && B3(SYS_read, 77, U_out(), 1) &&
+	      B3(SYS_read, fd, BAD_PTR, 1);
 	ok &= B3(SYS_write, fd, BAD_PTR, 10) && B4(SYS_pread64, fd, U_out(), 10, -1);
 	ok &= B3(SYS_lseek, fd, 5, 9) && B3(SYS_lseek, fd, -1, SEEK_SET);
 	ok &= B3(SYS_lseek, fd, INT64_MAX, SEEK_CUR) && B3(SYS_lseek, fd, INT64_MAX, SEEK_SET);
@@ -212,7 +227,8 @@ static bool test_locks(void)
 {
 	struct flock fl = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 10, .l_len = 20 };
 	bool ok = make_file("lk", "0123456789012345678901234567890123456789");
-	int a = open_both("lk", O_RDWR, 0), b = open_both("lk", O_RDWR, 0), r = open_both("lk", O_RDONLY, 0);
+	int a = open_both("lk", O_RDWR, 0), b = open_both("lk", O_RDWR, 0),
+	    r = open_both("lk", O_RDONLY, 0);
 
 	/* The same process does not conflict with itself; descriptions do. */
 	ok &= B3(SYS_fcntl, a, F_SETLK, U_bytes(&fl, sizeof(fl)));
@@ -245,7 +261,8 @@ static bool test_locks(void)
 		memcpy((void *)U_out(), &fl, sizeof(fl));
 		ok &= B3(SYS_fcntl, a, F_OFD_GETLK, U_out());
 	}
-	ok &= B2(SYS_flock, a, LOCK_EX) && B2(SYS_flock, b, LOCK_EX | LOCK_NB) && B2(SYS_flock, b, LOCK_UN);
+	ok &= B2(SYS_flock, a, LOCK_EX) && B2(SYS_flock, b, LOCK_EX | LOCK_NB) &&
+	      B2(SYS_flock, b, LOCK_UN);
 	ok &= B2(SYS_flock, a, LOCK_SH) && B2(SYS_flock, b, LOCK_SH | LOCK_NB);
 	ok &= B2(SYS_flock, a, LOCK_EX | LOCK_NB) && B2(SYS_flock, b, LOCK_EX | LOCK_NB);
 	ok &= B2(SYS_flock, a, 77) && B2(SYS_flock, 88, LOCK_EX);
@@ -255,7 +272,10 @@ static bool test_locks(void)
 static bool how_both(int dfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve,
 		     unsigned long size)
 {
-	struct { struct open_how how; uint64_t more; } h = { { flags, mode, resolve }, 0 };
+	struct {
+		struct open_how how;
+		uint64_t more;
+	} h = { { flags, mode, resolve }, 0 };
 	long fd;
 
 	if (!both(&fd, SYS_openat2, dfd, U(path), U_bytes(&h, sizeof(h)), (long)size, 0, 0))
@@ -265,8 +285,10 @@ static bool how_both(int dfd, const char *path, uint64_t flags, uint64_t mode, u
 
 static bool test_openat2(void)
 {
-	static const char *const paths[] = { "f", "../o2/f", "/o2/f", "abs", "rel", "up", "sub/../f", ".." };
-	bool ok = B2(SYS_mkdir, U("o2"), 0755) && B2(SYS_mkdir, U("o2/sub"), 0755) && make_file("o2/f", "x");
+	static const char *const paths[] = { "f",   "../o2/f", "/o2/f",	   "abs",
+					     "rel", "up",      "sub/../f", ".." };
+	bool ok = B2(SYS_mkdir, U("o2"), 0755) && B2(SYS_mkdir, U("o2/sub"), 0755) &&
+		  make_file("o2/f", "x");
 	int d;
 
 	ok &= B2(SYS_symlink, U("/o2/f"), U("o2/abs")) && B2(SYS_symlink, U("f"), U("o2/rel"));
@@ -276,7 +298,8 @@ static bool test_openat2(void)
 		for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
 			ok &= how_both(d, paths[i], O_RDONLY, 0, r, 24);
 	}
-	ok &= how_both(d, "f", O_RDONLY, 0644, 0, 24) && how_both(d, "n", O_CREAT | O_RDWR, 0644, 0, 24);
+	ok &= how_both(d, "f", O_RDONLY, 0644, 0, 24) &&
+	      how_both(d, "n", O_CREAT | O_RDWR, 0644, 0, 24);
 	ok &= how_both(d, "f", 1ull << 40, 0, 0, 24) && how_both(d, "f", 0, 0, 1 << 20, 24);
 	ok &= how_both(d, "f", O_PATH | O_RDWR, 0, 0, 24) && how_both(d, "f", 0, 0, 0, 16);
 	ok &= how_both(d, "f", 0, 0, 0, 32) && how_both(d, "m", O_CREAT | O_RDWR, 01007777, 0, 24);
@@ -288,7 +311,7 @@ static bool test_copy(void)
 	bool ok = make_file("src", "The quick brown fox jumps over the lazy dog");
 	int in = open_both("src", O_RDONLY, 0), out = open_both("dst", O_RDWR | O_CREAT, 0644);
 	int app = open_both("dst", O_WRONLY | O_APPEND, 0);
-	long *off = (long *)U_out();	/* put back for the second of both */
+	long *off = (long *)U_out(); /* put back for the second of both */
 
 	off[0] = off[1] = 4;
 	ok &= B4(SYS_sendfile, out, in, 0, 10) && B4(SYS_sendfile, out, in, off, 5);
@@ -298,13 +321,16 @@ static bool test_copy(void)
 	ok &= B6(SYS_copy_file_range, in, off, out, 0, 100, 0);
 	ok &= B6(SYS_copy_file_range, in, off, out, off + 1, 3, 0);
 	ok &= B6(SYS_copy_file_range, out, off, out, off + 1, 3, 0);
-	ok &= B6(SYS_copy_file_range, in, 0, out, 0, 3, 1) && B6(SYS_copy_file_range, in, 0, app, 0, 3, 0);
-	return ok && both_tree("/dst") && B1(SYS_close, in) && B1(SYS_close, out) && B1(SYS_close, app);
+	ok &= B6(SYS_copy_file_range, in, 0, out, 0, 3, 1) &&
+	      B6(SYS_copy_file_range, in, 0, app, 0, 3, 0);
+	return ok && both_tree("/dst") && B1(SYS_close, in) && B1(SYS_close, out) &&
+	       B1(SYS_close, app);
 }
 
 static bool test_xattr(void)
 {
-	static const char *const names[] = { "user.a", "user.bb", "trusted.t", "bogus.x", "user.", "nope", "" };
+	static const char *const names[] = { "user.a", "user.bb", "trusted.t", "bogus.x",
+					     "user.",  "nope",	  "" };
 	bool ok = make_file("xa", "x") && B2(SYS_symlink, U("xa"), U("xl"));
 	int fd;
 
@@ -312,25 +338,31 @@ static bool test_xattr(void)
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 			long name = U(names[i]);
 
-			if (!strcmp(names[i], "user."))	/* Linux's answer differs by file system */
+			if (!strcmp(names[i], "user.")) /* Linux's answer differs by file system */
 				continue;
-			ok &= B5(SYS_setxattr, U("xa"), name, U("value"), 5, round ? XATTR_CREATE : 0);
-			ok &= B5(SYS_setxattr, U("xa"), name, U("longer value"), 12, round ? XATTR_REPLACE : 0);
+			ok &= B5(SYS_setxattr, U("xa"), name, U("value"), 5,
+				 round ? XATTR_CREATE : 0);
+			ok &= B5(SYS_setxattr, U("xa"), name, U("longer value"), 12,
+				 round ? XATTR_REPLACE : 0);
 			ok &= B4(SYS_getxattr, U("xa"), name, U_out(), 100);
 			ok &= B4(SYS_getxattr, U("xa"), name, U_out(), 3);
 			ok &= B4(SYS_getxattr, U("xa"), name, 0, 0);
 			ok &= B5(SYS_lsetxattr, U("xl"), name, U("v"), 1, 0);
 			ok &= B4(SYS_lgetxattr, U("xl"), name, U_out(), 100);
 		}
-		ok &= B3(SYS_listxattr, U("xa"), U_out(), 1000) && B3(SYS_listxattr, U("xa"), U_out(), 3);
+		ok &= B3(SYS_listxattr, U("xa"), U_out(), 1000) &&
+		      B3(SYS_listxattr, U("xa"), U_out(), 3);
 		ok &= B3(SYS_listxattr, U("xa"), 0, 0);
 	}
 	fd = open_both("xa", O_RDONLY, 0);
-	ok &= B5(SYS_fsetxattr, fd, U("user.f"), U("v"), 1, 4) && B5(SYS_fsetxattr, fd, U("user.f"), U("v"), 1, 0);
-	ok &= B4(SYS_fgetxattr, fd, U("user.f"), U_out(), 10) && B3(SYS_flistxattr, fd, U_out(), 1000);
+	ok &= B5(SYS_fsetxattr, fd, U("user.f"), U("v"), 1, 4) &&
+	      B5(SYS_fsetxattr, fd, U("user.f"), U("v"), 1, 0);
+	ok &= B4(SYS_fgetxattr, fd, U("user.f"), U_out(), 10) &&
+	      B3(SYS_flistxattr, fd, U_out(), 1000);
 	ok &= B2(SYS_fremovexattr, fd, U("user.f")) && B2(SYS_removexattr, U("xa"), U("user.f"));
 	ok &= both_ids(500, 500) && B5(SYS_setxattr, U("xa"), U("user.z"), U("v"), 1, 0);
-	ok &= B4(SYS_getxattr, U("xa"), U("trusted.t"), U_out(), 100) && B3(SYS_listxattr, U("xa"), U_out(), 1000);
+	ok &= B4(SYS_getxattr, U("xa"), U("trusted.t"), U_out(), 100) &&
+	      B3(SYS_listxattr, U("xa"), U_out(), 1000);
 	ok &= both_ids(0, 0);
 	return ok && B1(SYS_close, fd);
 }
@@ -343,12 +375,15 @@ static bool test_memfd(void)
 	ok &= both(&fd2, SYS_memfd_create, U("n"), MFD_CLOEXEC, 0, 0, 0, 0);
 	ok &= B2(SYS_memfd_create, U("n"), 0x4000) && B3(SYS_fcntl, fd, F_GETFL, 0);
 	ok &= B3(SYS_fcntl, fd2, F_GETFD, 0) && B3(SYS_fcntl, fd2, F_GET_SEALS, 0);
-	ok &= B3(SYS_fcntl, fd2, F_ADD_SEALS, 1) && write_both((int)fd, "some text") && B2(SYS_fstat, fd, U_out());
+	ok &= B3(SYS_fcntl, fd2, F_ADD_SEALS, 1) && write_both((int)fd, "some text") &&
+	      B2(SYS_fstat, fd, U_out());
 	ok &= B3(SYS_fcntl, fd, F_GET_SEALS, 0) && B3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK);
-	ok &= B2(SYS_ftruncate, fd, 2) && B2(SYS_ftruncate, fd, 100) && B3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_GROW);
+	ok &= B2(SYS_ftruncate, fd, 2) && B2(SYS_ftruncate, fd, 100) &&
+	      B3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_GROW);
 	ok &= B2(SYS_ftruncate, fd, 200) && B4(SYS_pwrite64, fd, U("abcdef"), 6, 97);
 	ok &= B4(SYS_pwrite64, fd, U("abcdef"), 6, 100) && B4(SYS_fallocate, fd, 0, 0, 5000);
-	ok &= B3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_WRITE) && B4(SYS_pwrite64, fd, U("abcdef"), 6, 0);
+	ok &= B3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_WRITE) &&
+	      B4(SYS_pwrite64, fd, U("abcdef"), 6, 0);
 	ok &= B4(SYS_fallocate, fd, 3, 0, 10) && B3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SEAL);
 	ok &= B3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_GROW) && B3(SYS_fcntl, fd, F_GET_SEALS, 0);
 	ok &= B4(SYS_pread64, fd, U_out(), 200, 0);
@@ -361,7 +396,8 @@ static bool test_tmpfile(void)
 	int fd = open_both("tf", O_TMPFILE | O_RDWR, 0640), ro;
 
 	ok &= write_both(fd, "anonymous") && B2(SYS_fstat, fd, U_out()) && both_tree("/tf");
-	ok &= B5(SYS_linkat, fd, U(""), AT, U("tf/named"), AT_EMPTY_PATH) && B2(SYS_fstat, fd, U_out());
+	ok &= B5(SYS_linkat, fd, U(""), AT, U("tf/named"), AT_EMPTY_PATH) &&
+	      B2(SYS_fstat, fd, U_out());
 	ok &= both_tree("/tf") && B1(SYS_close, fd);
 	ro = open_both("tf", O_TMPFILE | O_RDONLY, 0600);
 	return ok && ro == -EINVAL && B3(SYS_open, U("tf/none"), O_TMPFILE | O_RDWR, 0600);
@@ -369,22 +405,27 @@ static bool test_tmpfile(void)
 
 static bool test_unlinked(void)
 {
-	bool ok = B2(SYS_mkdir, U("ul"), 0755) && B2(SYS_mkdir, U("ul/d"), 0755) && make_file("ul/f", "still here");
+	bool ok = B2(SYS_mkdir, U("ul"), 0755) && B2(SYS_mkdir, U("ul/d"), 0755) &&
+		  make_file("ul/f", "still here");
 	int f = open_both("ul/f", O_RDWR, 0), d = open_both("ul/d", O_RDONLY, 0);
 
-	ok &= B1(SYS_unlink, U("ul/f")) && B3(SYS_read, f, U_out(), 100) && B2(SYS_fstat, f, U_out());
+	ok &= B1(SYS_unlink, U("ul/f")) && B3(SYS_read, f, U_out(), 100) &&
+	      B2(SYS_fstat, f, U_out());
 	ok &= make_file("ul/f", "another") && B4(SYS_pread64, f, U_out(), 100, 0);
 	ok &= B5(SYS_linkat, f, U(""), AT, U("ul/back"), AT_EMPTY_PATH);
 	ok &= B1(SYS_chdir, U("ul/d")) && B1(SYS_rmdir, U("../d")) && B2(SYS_getcwd, U_out(), 100);
-	ok &= B2(SYS_mkdir, U("x"), 0755) && B3(SYS_open, U("y"), O_CREAT | O_RDWR, 0600) && B1(SYS_chdir, U(".."));
-	ok &= B2(SYS_getcwd, U_out(), 100) && B3(SYS_getdents64, d, U_out(), 1000) && B2(SYS_fstat, d, U_out());
+	ok &= B2(SYS_mkdir, U("x"), 0755) && B3(SYS_open, U("y"), O_CREAT | O_RDWR, 0600) &&
+	      B1(SYS_chdir, U(".."));
+	ok &= B2(SYS_getcwd, U_out(), 100) && B3(SYS_getdents64, d, U_out(), 1000) &&
+	      B2(SYS_fstat, d, U_out());
 	ok &= B1(SYS_chdir, U("/"));
 	return ok && both_tree("/ul") && B1(SYS_close, f) && B1(SYS_close, d);
 }
 
 static bool test_rename(void)
 {
-	static const char *const objects[] = { "f1", "f2", "d1", "d2", "d1/sub", "d2/file", "none", "l", "d1/.", ".." };
+	static const char *const objects[] = { "f1",	  "f2",	  "d1", "d2",	"d1/sub",
+					       "d2/file", "none", "l",	"d1/.", ".." };
 	bool ok = B2(SYS_mkdir, U("rn"), 0755) && B1(SYS_chdir, U("rn"));
 
 	for (int flags = 0; flags < 4; flags++) {
@@ -392,15 +433,20 @@ static bool test_rename(void)
 			for (size_t j = 0; j < 10; j++) {
 				ok &= make_file("f1", "1") && make_file("f2", "22");
 				ok &= B2(SYS_mkdir, U("d1"), 0755) && B2(SYS_mkdir, U("d2"), 0755);
-				ok &= B2(SYS_mkdir, U("d1/sub"), 0755) && B2(SYS_symlink, U("f1"), U("l"));
+				ok &= B2(SYS_mkdir, U("d1/sub"), 0755) &&
+				      B2(SYS_symlink, U("f1"), U("l"));
 				if (i & 1)
 					ok &= make_file("d2/file", "3");
-				ok &= B5(SYS_renameat2, AT, U(objects[i]), AT, U(objects[j]), flags);
+				ok &= B5(SYS_renameat2, AT, U(objects[i]), AT, U(objects[j]),
+					 flags);
 				ok &= both_tree("/rn");
-				ok &= B1(SYS_unlink, U("f1")) && B1(SYS_unlink, U("f2")) && B1(SYS_unlink, U("l"));
+				ok &= B1(SYS_unlink, U("f1")) && B1(SYS_unlink, U("f2")) &&
+				      B1(SYS_unlink, U("l"));
 				ok &= B1(SYS_unlink, U("d2/file")) && B1(SYS_rmdir, U("d1/sub"));
-				ok &= B1(SYS_rmdir, U("d2")) && B1(SYS_rmdir, U("d1")) && B1(SYS_unlink, U("none"));
-				ok &= B1(SYS_rmdir, U("none")) && B1(SYS_unlink, U("d1")) && B1(SYS_unlink, U("d2"));
+				ok &= B1(SYS_rmdir, U("d2")) && B1(SYS_rmdir, U("d1")) &&
+				      B1(SYS_unlink, U("none"));
+				ok &= B1(SYS_rmdir, U("none")) && B1(SYS_unlink, U("d1")) &&
+				      B1(SYS_unlink, U("d2"));
 				if (!ok)
 					return false;
 			}
@@ -411,7 +457,8 @@ static bool test_rename(void)
 
 static bool test_chroot(void)
 {
-	bool ok = B2(SYS_mkdir, U("jail"), 0755) && make_file("jail/in", "x") && B1(SYS_chdir, U("jail"));
+	bool ok = B2(SYS_mkdir, U("jail"), 0755) && make_file("jail/in", "x") &&
+		  B1(SYS_chdir, U("jail"));
 	int fd = open_both("/", O_RDONLY, 0);
 
 	ok &= B2(SYS_symlink, U("/../../in"), U("jail-link")) && B1(SYS_chroot, U("."));
@@ -430,18 +477,22 @@ static bool test_dirs(void)
 	int fd;
 
 	for (int i = 0; i < 500 && ok; i++) {
-		snprintf(name, sizeof(name), "many/name-%d%.*s", i, i % 40, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
-		ok &= i % 3 ? B3(SYS_mknod, U(name), S_IFREG | 0600, 0) : B2(SYS_mkdir, U(name), 0700);
+		snprintf(name, sizeof(name), "many/name-%d%.*s", i, i % 40,
+			 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+		ok &= i % 3 ? B3(SYS_mknod, U(name), S_IFREG | 0600, 0)
+			    : B2(SYS_mkdir, U(name), 0700);
 	}
 	ok &= both_readdir("/many");
 	fd = open_both("many", O_RDONLY, 0);
 	ok &= B3(SYS_getdents64, fd, U_out(), 10) && B3(SYS_getdents64, fd, BAD_PTR, 1000);
-	ok &= B3(SYS_getdents64, 99, U_out(), 1000) && B3(SYS_read, fd, U_out(), 10) && B3(SYS_write, fd, U_out(), 10);
+	ok &= B3(SYS_getdents64, 99, U_out(), 1000) && B3(SYS_read, fd, U_out(), 10) &&
+	      B3(SYS_write, fd, U_out(), 10);
 	/* Half away while reading: no name twice, none of the living missed. */
 	n = sys_getdents64(fd, (unsigned long)U_out(), 2000);
 	ok &= n > 0;
 	for (int i = 0; i < 500 && ok; i += 2) {
-		snprintf(name, sizeof(name), "many/name-%d%.*s", i, i % 40, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+		snprintf(name, sizeof(name), "many/name-%d%.*s", i, i % 40,
+			 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 		ok &= B3(SYS_unlinkat, AT, U(name), i % 3 ? 0 : AT_REMOVEDIR);
 	}
 	while (n > 0)
@@ -451,52 +502,81 @@ static bool test_dirs(void)
 
 static bool test_perm(void)
 {
-	bool ok = B2(SYS_mkdir, U("pm"), 0755) && B2(SYS_mkdir, U("pm/closed"), 0700) && make_file("pm/closed/f", "x");
+	bool ok = B2(SYS_mkdir, U("pm"), 0755) && B2(SYS_mkdir, U("pm/closed"), 0700) &&
+		  make_file("pm/closed/f", "x");
 
-	ok &= B2(SYS_mkdir, U("pm/noexec"), 0644) && make_file("pm/noexec/f", "x") && make_file("pm/secret", "x");
-	ok &= B2(SYS_chmod, U("pm/secret"), 0600) && B2(SYS_mkdir, U("pm/tmp"), 0777) && B2(SYS_chmod, U("pm/tmp"), 01777);
-	ok &= make_file("pm/tmp/roots", "x") && B3(SYS_chown, U("pm/secret"), 0, 500) && make_file("pm/x", "x");
-	ok &= B2(SYS_access, U("pm/x"), 1) && B2(SYS_chmod, U("pm/x"), 0611) && B2(SYS_access, U("pm/x"), 1);
+	ok &= B2(SYS_mkdir, U("pm/noexec"), 0644) && make_file("pm/noexec/f", "x") &&
+	      make_file("pm/secret", "x");
+	ok &= B2(SYS_chmod, U("pm/secret"), 0600) && B2(SYS_mkdir, U("pm/tmp"), 0777) &&
+	      B2(SYS_chmod, U("pm/tmp"), 01777);
+	ok &= make_file("pm/tmp/roots", "x") && B3(SYS_chown, U("pm/secret"), 0, 500) &&
+	      make_file("pm/x", "x");
+	ok &= B2(SYS_access, U("pm/x"), 1) && B2(SYS_chmod, U("pm/x"), 0611) &&
+	      B2(SYS_access, U("pm/x"), 1);
 	ok &= both_ids(500, 500);
-	ok &= B3(SYS_open, U("pm/closed/f"), O_RDONLY, 0) && B3(SYS_open, U("pm/noexec/f"), O_RDONLY, 0);
-	ok &= B2(SYS_stat, U("pm/noexec"), U_out()) && both_readdir("pm/noexec") && both_readdir("pm/closed");
+	ok &= B3(SYS_open, U("pm/closed/f"), O_RDONLY, 0) &&
+	      B3(SYS_open, U("pm/noexec/f"), O_RDONLY, 0);
+	ok &= B2(SYS_stat, U("pm/noexec"), U_out()) && both_readdir("pm/noexec") &&
+	      both_readdir("pm/closed");
 	ok &= B3(SYS_open, U("pm/secret"), O_RDONLY, 0) && B3(SYS_open, U("pm/x"), O_WRONLY, 0);
-	ok &= B1(SYS_unlink, U("pm/tmp/roots")) && B2(SYS_rename, U("pm/tmp/roots"), U("pm/tmp/mine"));
-	ok &= make_file("pm/tmp/mine", "x") && B2(SYS_chmod, U("pm/tmp/mine"), 06777) && B2(SYS_stat, U("pm/tmp/mine"), U_out());
+	ok &= B1(SYS_unlink, U("pm/tmp/roots")) &&
+	      B2(SYS_rename, U("pm/tmp/roots"), U("pm/tmp/mine"));
+	ok &= make_file("pm/tmp/mine", "x") && B2(SYS_chmod, U("pm/tmp/mine"), 06777) &&
+	      B2(SYS_stat, U("pm/tmp/mine"), U_out());
 	ok &= B3(SYS_chown, U("pm/tmp/mine"), 0, -1) && B3(SYS_chown, U("pm/tmp/mine"), 500, 500);
 	ok &= B2(SYS_stat, U("pm/tmp/mine"), U_out()) && B3(SYS_chown, U("pm/tmp/mine"), -1, 7);
-	ok &= B2(SYS_chmod, U("pm/x"), 0777) && B2(SYS_mkdir, U("pm/new"), 0755) && B2(SYS_truncate, U("pm/x"), 0);
-	ok &= B4(SYS_utimensat, AT, U("pm/x"), 0, 0) && B2(SYS_access, U("pm/closed"), 1) && B1(SYS_chdir, U("pm/closed"));
-	ok &= B3(SYS_mknod, U("pm/tmp/dev"), S_IFCHR | 0600, 0x103) && B3(SYS_open, U("pm/tmp/mine"), O_RDONLY | O_NOATIME, 0);
+	ok &= B2(SYS_chmod, U("pm/x"), 0777) && B2(SYS_mkdir, U("pm/new"), 0755) &&
+	      B2(SYS_truncate, U("pm/x"), 0);
+	ok &= B4(SYS_utimensat, AT, U("pm/x"), 0, 0) && B2(SYS_access, U("pm/closed"), 1) &&
+	      B1(SYS_chdir, U("pm/closed"));
+	ok &= B3(SYS_mknod, U("pm/tmp/dev"), S_IFCHR | 0600, 0x103) &&
+	      B3(SYS_open, U("pm/tmp/mine"), O_RDONLY | O_NOATIME, 0);
 	return ok && both_ids(0, 0) && B3(SYS_close_range, 3, 20, 0) && both_tree("/pm");
 }
 
 static bool test_times(void)
 {
-	long ts[4] = { 11, 22, 33, 44 }, bad[4] = { 0, -1, 0, 0 }, omit[4] = { 0, UTIME_OMIT, 0, UTIME_OMIT };
+	long ts[4] = { 11, 22, 33, 44 }, bad[4] = { 0, -1, 0, 0 },
+	     omit[4] = { 0, UTIME_OMIT, 0, UTIME_OMIT };
 	long half[4] = { 0, UTIME_OMIT, 5, 6 };
 	bool ok = make_file("tm", "x") && B2(SYS_symlink, U("tm"), U("tl"));
 	int fd = open_both("tm", O_RDONLY, 0);
 
 	ok &= B4(SYS_utimensat, AT, U("tm"), U_bytes(ts, 32), 0) && B2(SYS_stat, U("tm"), U_out());
-	ok &= B4(SYS_utimensat, AT, U("tl"), U_bytes(half, 32), AT_SYMLINK_NOFOLLOW) && B2(SYS_lstat, U("tl"), U_out());
-	ok &= B4(SYS_utimensat, AT, U("tm"), U_bytes(bad, 32), 0) && B4(SYS_utimensat, AT, U("none"), U_bytes(omit, 32), 0);
+	ok &= B4(SYS_utimensat, AT, U("tl"), U_bytes(half, 32), AT_SYMLINK_NOFOLLOW) &&
+	      B2(SYS_lstat, U("tl"), U_out());
+	ok &= B4(SYS_utimensat, AT, U("tm"), U_bytes(bad, 32), 0) &&
+	      B4(SYS_utimensat, AT, U("none"), U_bytes(omit, 32), 0);
 	ok &= B4(SYS_utimensat, fd, 0, U_bytes(half, 32), 0) && B2(SYS_fstat, fd, U_out());
 	ok &= B4(SYS_utimensat, fd, 0, 0, AT_SYMLINK_NOFOLLOW) && B4(SYS_utimensat, AT, 0, 0, 0);
-	ok &= B4(SYS_utimensat, AT, U("tm"), BAD_PTR, 0) && B2(SYS_utimes, U("tm"), U_bytes(ts, 32));
-	ok &= B2(SYS_stat, U("tm"), U_out()) && B2(SYS_utime, U("tm"), U_bytes(ts, 16)) && B2(SYS_stat, U("tm"), U_out());
+	ok &= B4(SYS_utimensat, AT, U("tm"), BAD_PTR, 0) &&
+	      B2(SYS_utimes, U("tm"), U_bytes(ts, 32));
+	ok &= B2(SYS_stat, U("tm"), U_out()) && B2(SYS_utime, U("tm"), U_bytes(ts, 16)) &&
+	      B2(SYS_stat, U("tm"), U_out());
 	ok &= B3(SYS_futimesat, AT, U("tm"), U_bytes(bad, 32));
 	return ok && B1(SYS_close, fd);
 }
 
-static const struct { const char *name; bool (*fn)(void); } tests[] = {
-	{ "paths, links, trailing slashes", test_paths }, { "the *at calls", test_at },
-	{ "descriptors and fcntl", test_fds }, { "read, write, vectors, seek", test_rw },
-	{ "holes", test_holes }, { "record locks and flock", test_locks }, { "openat2", test_openat2 },
-	{ "sendfile and copy_file_range", test_copy }, { "extended attributes", test_xattr },
-	{ "memfd and seals", test_memfd }, { "O_TMPFILE", test_tmpfile },
-	{ "unlinked files and directories", test_unlinked }, { "rename matrix", test_rename },
-	{ "chroot", test_chroot }, { "big directories", test_dirs }, { "permissions", test_perm },
+static const struct {
+	const char *name;
+	bool (*fn)(void);
+} tests[] = {
+	{ "paths, links, trailing slashes", test_paths },
+	{ "the *at calls", test_at },
+	{ "descriptors and fcntl", test_fds },
+	{ "read, write, vectors, seek", test_rw },
+	{ "holes", test_holes },
+	{ "record locks and flock", test_locks },
+	{ "openat2", test_openat2 },
+	{ "sendfile and copy_file_range", test_copy },
+	{ "extended attributes", test_xattr },
+	{ "memfd and seals", test_memfd },
+	{ "O_TMPFILE", test_tmpfile },
+	{ "unlinked files and directories", test_unlinked },
+	{ "rename matrix", test_rename },
+	{ "chroot", test_chroot },
+	{ "big directories", test_dirs },
+	{ "permissions", test_perm },
 	{ "times", test_times },
 };
 

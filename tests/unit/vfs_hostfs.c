@@ -178,7 +178,8 @@ static int hostfs_iterate(struct file *file, struct dir_context *ctx)
 			continue;
 		if (strchr(p, '/'))
 			continue;
-		if (ctx->emit(ctx, p, strlen(p), h->nodes[i].ino, mode_to_dtype(h->nodes[i].mode), i + 3))
+		if (ctx->emit(ctx, p, strlen(p), h->nodes[i].ino,
+			      mode_to_dtype(h->nodes[i].mode), i + 3))
 			break;
 	}
 	return 0;
@@ -188,7 +189,8 @@ static const struct inode_ops hostfs_ops = {
 	.lookup = hostfs_lookup, .readlink = hostfs_readlink, .evict = hostfs_evict,
 };
 static const struct inode_ops hostfs_walk_ops = {
-	.lookup = hostfs_lookup, .walk = hostfs_walk, .readlink = hostfs_readlink, .evict = hostfs_evict,
+	.lookup = hostfs_lookup, .walk = hostfs_walk,
+	.readlink = hostfs_readlink, .evict = hostfs_evict,
 };
 static const struct file_ops hostfs_fops = {
 	.read = pagecache_read, .write = pagecache_write, .llseek = generic_llseek,

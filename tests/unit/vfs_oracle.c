@@ -375,6 +375,14 @@ static void print_call(long nr, const long a[6])
 	printf(")\n");
 }
 
+static void print_stats(const struct stat *h, const struct stat *g)
+{
+	printf("# mode %o %o nlink %lu %lu ids %u:%u %u:%u\n", h->st_mode, g->st_mode,
+	       h->st_nlink, g->st_nlink, h->st_uid, h->st_gid, g->st_uid, g->st_gid);
+	printf("# size %ld %ld blocks %ld %ld mtime %ld %ld\n", h->st_size, g->st_size,
+	       h->st_blocks, g->st_blocks, h->st_mtime, g->st_mtime);
+}
+
 bool both(long *ret, long nr, long a0, long a1, long a2, long a3, long a4, long a5)
 {
 	static char saved[OUT_SIZE], host_out[OUT_SIZE];
@@ -394,14 +402,8 @@ bool both(long *ret, long nr, long a0, long a1, long a2, long a3, long a4, long 
 	if (!same) {
 		print_call(nr, a);
 		printf("# host %ld, guest %ld%s\n", h, g, h == g ? " (outputs differ)" : "");
-		if (h == g && (nr == SYS_stat || nr == SYS_lstat || nr == SYS_newfstatat || nr == SYS_fstat)) {
-			const struct stat *sh = (struct stat *)host_out, *sg = (struct stat *)out;
-
-			printf("# mode %o %o nlink %lu %lu ids %u:%u %u:%u size %ld %ld blocks %ld %ld mtime %ld %ld\n",
-			       sh->st_mode, sg->st_mode, sh->st_nlink, sg->st_nlink, sh->st_uid,
-			       sh->st_gid, sg->st_uid, sg->st_gid, sh->st_size, sg->st_size,
-			       sh->st_blocks, sg->st_blocks, sh->st_mtime, sg->st_mtime);
-		}
+		if (h == g && (nr == SYS_stat || nr == SYS_lstat || nr == SYS_fstat))
+			print_stats((struct stat *)host_out, (struct stat *)out);
 	}
 	return same;
 }
@@ -448,7 +450,8 @@ static void names_free(struct names *names)
 static bool names_equal(const struct names *h, const struct names *g, const char *path)
 {
 	for (size_t i = 0; i < h->n || i < g->n; i++) {
-		const char *a = i < h->n ? h->name[i] : "(end)", *b = i < g->n ? g->name[i] : "(end)";
+		const char *a = i < h->n ? h->name[i] : "(end)";
+		const char *b = i < g->n ? g->name[i] : "(end)";
 
 		if (strcmp(a, b)) {
 			printf("# directory %s: host has '%s', guest '%s'\n", path, a, b);

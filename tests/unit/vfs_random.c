@@ -146,7 +146,9 @@ static bool step_fd(void)
 
 static bool step_names(void)
 {
-	static const char *const targets[] = { "a", "b/c", "../a", "/a/b", "/", ".", "d/", "nowhere" };
+	static const char *const targets[] = {
+		"a", "b/c", "../a", "/a/b", "/", ".", "d/", "nowhere",
+	};
 
 	switch (rnd(10)) {
 	case 0: case 1: case 2:
