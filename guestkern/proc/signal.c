@@ -186,9 +186,7 @@ int signal_send_info(struct process *proc, const struct siginfo_k *info)
 	list_for_each(t, &proc->threads, thread_link) {
 		if (t->sigmask & SIGMASK(info->signo))
 			continue;
-		if (t == current)
-			return ret;
-		task_notify(t);
+		task_notify(t);		/* current too: it may be the one that idles */
 		if (t->state != TASK_SLEEPING_NOINTR)
 			return ret;
 	}
