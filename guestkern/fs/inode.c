@@ -255,16 +255,23 @@ int inode_setattr(struct inode *inode, const struct attr *attr)
 	return 0;
 }
 
+u32 inode_mode_dropped(const struct inode *inode)
+{
+	u32 mode = inode->mode & ~(u32)S_ISUID;
+
+	/* Without execute bit it is a mark for mandatory locking, kept for members of the group. */
+	if ((mode & S_IXGRP) || (inode_cred()->fsuid && !group_member(inode->gid)))
+		mode &= ~(u32)S_ISGID;
+	return mode;
+}
+
 u32 inode_mode_without_suid(const struct inode *inode)
 {
 	u32 mode = inode->mode;
 
 	if (!S_ISREG(mode) || inode_cred()->fsuid == 0)
 		return mode;
-	mode &= ~S_ISUID;
-	if (mode & S_IXGRP)
-		mode &= ~S_ISGID;
-	return mode;
+	return inode_mode_dropped(inode);
 }
 
 void inode_remove_suid(struct inode *inode)

@@ -182,7 +182,8 @@ int nd_follow(struct nameidata *nd, struct dentry *link)
 	if (*text == '/') {
 		if (nd->flags & LOOKUP_BENEATH)
 			return -EXDEV;
-		if ((nd->flags & LOOKUP_NO_XDEV) && nd->root->mount != nd->at->mount)
+		/* Linux has not looked at the root yet then, and says so. */
+		if ((nd->flags & LOOKUP_NO_XDEV) && nd->start != nd->root)
 			return -EXDEV;
 	}
 	err = nd_push(nd, text, (size_t)len);

@@ -162,7 +162,7 @@ int tmpfs_setattr(struct inode *inode, const struct attr *attr)
 		if ((attr->size < old && (inode->seals & F_SEAL_SHRINK)) ||
 		    (attr->size > old && (inode->seals & F_SEAL_GROW)))
 			return -EPERM;
-		if (attr->size < old) {
+		if (attr->size <= old) {	/* equal: pages beyond the end go too */
 			err = pagecache_zero(inode, attr->size, ALIGN_UP(old, PAGE_SIZE));
 			if (err)
 				return err;

@@ -39,6 +39,9 @@ bool dentry_is_below(const struct dentry *dentry, const struct dentry *ancestor)
 int dcache_lookup_locked(struct dentry *parent, const char *name, size_t len, const char *rest,
 			 struct dentry **out);
 
+/* The file system's walk(), counted; start->inode->lock is held. */
+void dcache_walk(struct dentry *start, const char *rest);
+
 /* --- inode.c --- */
 bool inode_owner_or_root(const struct inode *inode);
 bool group_member(u32 gid);
@@ -49,6 +52,7 @@ int inode_truncate(struct inode *inode, u64 size);
 void inode_setattr_simple(struct inode *inode, const struct attr *attr);	/* copy into the inode */
 /* A write or chown by an ordinary user takes set-ID bits away: the mode to set, or the old one. */
 u32 inode_mode_without_suid(const struct inode *inode);
+u32 inode_mode_dropped(const struct inode *inode);	/* the same whoever asks: chown(2) */
 void inode_remove_suid(struct inode *inode);
 void inode_touch_atime(struct inode *inode);
 void inode_touch(struct inode *inode);			/* mtime and ctime */

@@ -63,6 +63,7 @@ struct process {
 	bool *vfork_done;
 
 	/* For proc/misc and friends. All zero is right for a new process; "fork" and "exec" say more. */
+	struct list posix_timers;	/* proc/posix_timer.c; zero until the first */
 	struct ktimer real_timer;	/* ITIMER_REAL; exit calls itimer_exit() */
 	u64 real_interval_ns;
 	u64 cap_dropped;		/* root's capabilities given up; fork copies */

@@ -8,6 +8,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+
+#ifndef SYS_fchmodat2		/* newer than the C library */
+#define SYS_fchmodat2 452
+#endif
 
 /* Starts the child; false where the host does not let us chroot (then skip). */
 bool oracle_start(void);
