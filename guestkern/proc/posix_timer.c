@@ -106,7 +106,7 @@ static int event_check(const struct sigevent_k *ev)
 			return -EINVAL;
 		/* fall through */
 	case NOTIFY_SIGNAL:
-		return ev->sig < 1 || ev->sig > NSIG ? -EINVAL : 0;
+		return ev->sig < 1 || ev->sig > SIGNALS ? -EINVAL : 0;
 	default:
 		return -EINVAL;
 	}

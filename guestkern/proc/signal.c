@@ -62,7 +62,7 @@ void sighand_put(struct sighand *sh)
 
 void sighand_exec(struct process *proc)
 {
-	for (unsigned i = 0; i < NSIG; i++) {
+	for (unsigned i = 0; i < SIGNALS; i++) {
 		struct sigaction_k *act = &proc->sighand->action[i];
 
 		*act = (struct sigaction_k){ .handler = act->handler == SIG_IGN_ ? SIG_IGN_ : SIG_DFL_ };

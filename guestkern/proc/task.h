@@ -101,6 +101,8 @@ struct task {
 	u64 altstack_sp, altstack_size;
 	u32 altstack_flags;
 
+	u64 fault_err, fault_trapno, fault_addr;	/* of the last trap, for a handler's sigcontext */
+
 	u64 clear_child_tid;		/* set_tid_address(2) */
 	u64 set_child_tid;		/* CLONE_CHILD_SETTID, until the task first runs */
 	u64 robust_list;
