@@ -72,16 +72,18 @@ void task_cpu_times(const struct task *task, u64 *utime_ns, u64 *stime_ns)
 /* Nothing is runnable: run what interrupts bring until something is. */
 static struct task *idle_wait(struct task *prev)
 {
-	while (list_empty(&run_queue)) {
+	for (;;) {
+		/* Woken itself: it is in no queue, and goes first. */
 		if (prev->state == TASK_RUNNABLE)
 			return prev;
+		if (!list_empty(&run_queue))
+			return run_queue_pop();
 		if (!irq_pending()) {
 			timers_arm();
 			nucleus_call(nc_idle, 0, 0);
 		}
 		irq_run_pending();
 	}
-	return run_queue_pop();
 }
 
 /* The time asleep is nobody's. */

@@ -12,6 +12,7 @@
 
 #define SIGXFSZ 25		/* <asm/signal.h> does not go with proc/signal.h */
 
+/* Bytes copied, as far as buf can be written, or -errno. */
 static long read_chunk(struct inode *inode, void *buf, size_t n, u64 pos, size_t left)
 {
 	size_t off = pos & (PAGE_SIZE - 1);
@@ -22,13 +23,13 @@ static long read_chunk(struct inode *inode, void *buf, size_t n, u64 pos, size_t
 
 	if (pc_is_storage(inode) &&
 	    (!inode->cache || !pagetree_find(&inode->cache->tree, index)))
-		return clear_out(buf, n);
+		return clear_out(buf, n) ? -EFAULT : (long)n;
 	err = pagecache_get_want(inode, index, want, &page);
 	if (err)
 		return err;
-	err = copy_out(buf, (char *)page_addr(page) + off, n);
+	n = copy_out_some(buf, (char *)page_addr(page) + off, n);
 	page_put(page);
-	return err;
+	return n ? (long)n : -EFAULT;
 }
 
 long pagecache_read(struct file *file, void *buf, size_t len, u64 *pos)
@@ -43,14 +44,16 @@ long pagecache_read(struct file *file, void *buf, size_t len, u64 *pos)
 
 		n = MIN(n, left);
 		err = read_chunk(inode, (char *)buf + done, n, *pos, left);
-		if (err)
+		if (err < 0)
 			break;
-		done += n;
-		*pos += n;
+		done += (size_t)err;
+		*pos += (u64)err;
+		if ((size_t)err < n)
+			break;
 	}
 	if (pc_is_storage(inode) && len && !(file->flags & O_NOATIME))
 		inode_touch_atime(inode);
-	return done || err == -ENXIO ? (long)done : err;
+	return done || err >= 0 || err == -ENXIO ? (long)done : err;
 }
 
 /* Whether the old contents of a page show after a write of n bytes at offset off in it. */

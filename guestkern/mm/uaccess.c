@@ -17,6 +17,11 @@ int copy_out(void *buf, const void *src, size_t len)
 	return user_copy(buf, src, len) ? -EFAULT : 0;
 }
 
+size_t copy_out_some(void *buf, const void *src, size_t len)
+{
+	return len - user_copy(buf, src, len);
+}
+
 int clear_out(void *buf, size_t len)
 {
 	return user_clear(buf, len) ? -EFAULT : 0;

@@ -331,8 +331,8 @@ fix2:	rep movsb
 fix3:	rep movsb
 	xorl	%eax, %eax
 	ret
-fixup1:	leaq	(%rdx,%rcx,8), %rax
-	ret
+fixup1:	leaq	(%rdx,%rcx,8), %rcx		/* bytes up to the very end of what is there */
+	jmp	fix2
 fixup2:	movq	%rcx, %rax
 	ret
 

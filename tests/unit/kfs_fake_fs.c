@@ -134,6 +134,12 @@ int copy_to_user(u64 dst, const void *src, size_t len)
 	return 0;
 }
 
+size_t copy_out_some(void *buf, const void *src, size_t len)
+{
+	memcpy(buf, src, len);
+	return len;
+}
+
 int copy_out(void *buf, const void *src, size_t len)
 {
 	return copy_to_user(U(buf), src, len);

@@ -168,6 +168,12 @@ int copy_in(void *dst, const void *buf, size_t len)
 	return 0;
 }
 
+size_t copy_out_some(void *buf, const void *src, size_t len)
+{
+	memcpy(buf, src, len);
+	return len;
+}
+
 int copy_out(void *buf, const void *src, size_t len)
 {
 	if (!access_ok((u64)(uintptr_t)buf, len))
