@@ -31,6 +31,8 @@ void ktimer_start(struct ktimer *timer, u64 deadline_ns)
 		if (at->deadline_ns > deadline_ns)
 			break;
 	list_add_tail(&at->link, &timer->link);
+	if (timers.next == &timer->link)
+		cpu_this()->timer_stale = true;
 }
 
 void ktimer_cancel(struct ktimer *timer)
@@ -78,6 +80,7 @@ void timers_arm(void)
 	struct percpu *cpu = cpu_this();
 	u64 next = ~0ull, now;
 
+	cpu->timer_stale = false;
 	if (!list_empty(&timers))
 		next = list_first(&timers, struct ktimer, link)->deadline_ns;
 	if (current->state == TASK_RUNNABLE && sched_runnable())

@@ -35,8 +35,9 @@ struct percpu {
 	struct task *prev;	/* the task switched away from, for schedule_tail() */
 	u64 timer_on;		/* the LAPIC timer has been set up */
 	u64 timer_deadline_ns;
+	u64 timer_stale;	/* an earlier deadline than that has come up */
 
-	u8 hole[PC_TSS - 128];
+	u8 hole[PC_TSS - 136];
 	struct tss tss;
 	u8 align[4];
 	struct iret_frame prebuilt[4];

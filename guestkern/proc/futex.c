@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Futexes: wait, wake, requeue, bitsets, wake-op, robust lists. A futex is known by its physical
- * address, so shared mappings meet in one queue. PI futexes: ENOSYS.
+ * Futexes: wait, wake, requeue, bitsets, wake-op, robust lists. PI futexes: ENOSYS.
  */
 #include "proc/futex.h"
 #include "proc/syscalls.h"
@@ -17,19 +16,29 @@
 #define BUCKETS 64
 #define ROBUST_LIMIT 2048
 
+struct futex_key {
+	const struct mm *mm;		/* NULL: shared memory */
+	u64 addr;			/* in mm, or physical */
+};
+
 struct futex_waiter {
 	struct list link;
 	struct task *task;
-	u64 key;
+	struct futex_key key;
 	u32 bitset;
 	bool woken;
 };
 
 static struct list buckets[BUCKETS];
 
-static struct list *bucket(u64 key)
+static bool key_same(const struct futex_key *a, const struct futex_key *b)
 {
-	struct list *b = &buckets[(key >> 2 ^ key >> 12) % BUCKETS];
+	return a->mm == b->mm && a->addr == b->addr;
+}
+
+static struct list *bucket(const struct futex_key *key)
+{
+	struct list *b = &buckets[(key->addr >> 2 ^ key->addr >> 12) % BUCKETS];
 
 	if (!b->next)
 		list_init(b);
@@ -37,11 +46,13 @@ static struct list *bucket(u64 key)
 }
 
 /*
- * The key of addr: its physical address. The page is made present and, for private memory, our
- * own, so that copy-on-write does not move it under a waiter of this process.
+ * Private memory is known by address space and address (its page may move, by copy-on-write),
+ * shared memory by its physical address, so that relatives meet.
  */
-static int futex_key(u64 addr, u64 *key)
+static int futex_key(u64 addr, struct futex_key *key)
 {
+	struct mm *mm = current->proc->mm;
+	struct vma *vma;
 	bool huge;
 	u64 *pte;
 	u32 val;
@@ -50,19 +61,19 @@ static int futex_key(u64 addr, u64 *key)
 		return -EINVAL;
 	if (copy_from_user(&val, addr, 4))
 		return -EFAULT;
-	pte = pte_find(current->proc->mm, addr, &huge);
-	if (!(*pte & PTE_W)) {
-		int code;
-
-		/* Read-only mappings keep their page anyway. */
-		mm_fault(current->proc->mm, addr, FAULT_WRITE | FAULT_PRESENT, &code);
-		pte = pte_find(current->proc->mm, addr, &huge);
+	vma = vma_find(mm, addr);
+	if (!vma)
+		return -EFAULT;
+	if (!(vma->flags & VM_SHARED)) {
+		*key = (struct futex_key){ mm, addr };
+		return 0;
 	}
-	*key = (*pte & PTE_ADDR) + (addr & (huge ? HUGE_SIZE - 1 : PAGE_SIZE - 1));
+	pte = pte_find(mm, addr, &huge);
+	*key = (struct futex_key){ NULL, (*pte & PTE_ADDR) + (addr & (PAGE_SIZE - 1)) };
 	return 0;
 }
 
-static int wake_key(u64 key, unsigned n, u32 bitset)
+static int wake_key(const struct futex_key *key, unsigned n, u32 bitset)
 {
 	struct futex_waiter *w, *tmp;
 	unsigned done = 0;
@@ -70,7 +81,7 @@ static int wake_key(u64 key, unsigned n, u32 bitset)
 	list_for_each_safe(w, tmp, bucket(key), link) {
 		if (done >= n)
 			break;
-		if (w->key != key || !(w->bitset & bitset))
+		if (!key_same(&w->key, key) || !(w->bitset & bitset))
 			continue;
 		list_del(&w->link);
 		w->woken = true;
@@ -82,10 +93,10 @@ static int wake_key(u64 key, unsigned n, u32 bitset)
 
 int futex_wake(u64 addr, unsigned n)
 {
-	u64 key;
+	struct futex_key key;
 	int ret = futex_key(addr, &key);
 
-	return ret ? ret : wake_key(key, n, FUTEX_BITSET_MATCH_ANY);
+	return ret ? ret : wake_key(&key, n, FUTEX_BITSET_MATCH_ANY);
 }
 
 static int futex_wait(u64 addr, u32 val, u64 deadline, u32 bitset)
@@ -102,7 +113,7 @@ static int futex_wait(u64 addr, u32 val, u64 deadline, u32 bitset)
 		return -EFAULT;
 	if (now != val)
 		return -EAGAIN;
-	list_add_tail(bucket(w.key), &w.link);
+	list_add_tail(bucket(&w.key), &w.link);
 	while (!w.woken && !ret)
 		ret = wait_sleep(true, deadline);
 	list_del(&w.link);
@@ -112,7 +123,7 @@ static int futex_wait(u64 addr, u32 val, u64 deadline, u32 bitset)
 static int futex_requeue(u64 addr, unsigned nwake, unsigned nmove, u64 addr2, const u32 *cmp)
 {
 	struct futex_waiter *w, *tmp;
-	u64 key, key2;
+	struct futex_key key, key2;
 	unsigned moved = 0;
 	int ret = futex_key(addr, &key), woken;
 	u32 now;
@@ -125,17 +136,17 @@ static int futex_requeue(u64 addr, unsigned nwake, unsigned nmove, u64 addr2, co
 		return -EFAULT;
 	if (cmp && now != *cmp)
 		return -EAGAIN;
-	woken = wake_key(key, nwake, FUTEX_BITSET_MATCH_ANY);
-	if (key == key2)
+	woken = wake_key(&key, nwake, FUTEX_BITSET_MATCH_ANY);
+	if (key_same(&key, &key2))
 		return woken;
-	list_for_each_safe(w, tmp, bucket(key), link) {
+	list_for_each_safe(w, tmp, bucket(&key), link) {
 		if (moved >= nmove)
 			break;
-		if (w->key != key)
+		if (!key_same(&w->key, &key))
 			continue;
 		list_del(&w->link);
 		w->key = key2;
-		list_add_tail(bucket(key2), &w->link);
+		list_add_tail(bucket(&key2), &w->link);
 		moved++;
 	}
 	return woken + (int)moved;
@@ -213,12 +224,12 @@ long sys_futex(u64 addr, int op, u32 val, u64 timeout, u64 addr2, u32 val3)
 	case FUTEX_WAKE:
 		return futex_wake(addr, val);
 	case FUTEX_WAKE_BITSET: {
-		u64 key;
+		struct futex_key key;
 
 		if (!val3)
 			return -EINVAL;
 		ret = futex_key(addr, &key);
-		return ret ? ret : wake_key(key, val, val3);
+		return ret ? ret : wake_key(&key, val, val3);
 	}
 	case FUTEX_REQUEUE:
 		return futex_requeue(addr, val, (u32)timeout, addr2, NULL);

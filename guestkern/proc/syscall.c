@@ -31,7 +31,7 @@ static bool work_pending(const struct task *task, long ret)
 	return ((task->pending.set | proc->pending.set) & ~task->sigmask) || task->need_resched ||
 	       task->regs_changed || task->restore_sigmask || proc->group_exit || proc->stopped ||
 	       (ret <= -ERESTARTSYS && ret >= -ERESTARTNOHAND) ||
-	       (sched_runnable() && !cpu_this()->timer_deadline_ns);
+	       cpu_this()->timer_stale || (sched_runnable() && !cpu_this()->timer_deadline_ns);
 }
 
 static inline long syscall_run(const struct syscall *call, const struct regs *regs)
