@@ -5,6 +5,7 @@
  * need no memory, and say what is true when they are sent. Called with vd->lock held.
  */
 #include "devices/console_priv.h"
+#include "husk/console.h"
 
 #include <string.h>
 
@@ -42,6 +43,10 @@ static size_t message_build(const struct virtio_console *vc, struct console_mess
 		m->head.event = VIRTIO_CONSOLE_RESIZE;
 		memcpy(m->tail, size, sizeof(size));
 		return sizeof(m->head) + sizeof(size);
+	case MSG_ERROR:
+		m->head.event = HUSK_CONSOLE_ERROR;
+		m->head.value = vc->error[port];
+		break;
 	case MSG_OPEN:
 		m->head.event = VIRTIO_CONSOLE_PORT_OPEN;
 		m->head.value = !vc->out[port].ended;

@@ -18,7 +18,8 @@ enum { Q_RX0, Q_TX0, Q_CTRL_RX, Q_CTRL_TX, Q_RX1, Q_TX1, NQUEUES };
 #define MSG_CONSOLE	0x02
 #define MSG_NAME	0x04
 #define MSG_RESIZE	0x08
-#define MSG_OPEN	0x10
+#define MSG_ERROR	0x10		/* HUSK_CONSOLE_ERROR */
+#define MSG_OPEN	0x20
 
 /* Chains to take in one pass: no more can wait when it begins, and later ones notify. */
 #define PASS_MAX	(VIRTQ_MAX_SIZE + 1)
@@ -28,6 +29,7 @@ struct virtio_console {
 	struct console_stream in, out[PORTS];
 	uint8_t owed[PORTS];		/* MSG_* */
 	bool logged[PORTS];
+	uint16_t error[PORTS];		/* errno that ended the output */
 	uint16_t rows, cols;
 };
 

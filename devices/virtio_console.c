@@ -47,7 +47,8 @@ static void console_close(struct virtio_console *vc, unsigned port, int err)
 		console_log(vc, port, port == 0 ? "cannot write standard output" :
 			    "cannot write standard error", err);
 	vc->out[port].ended = true;
-	control_owe(vc, port, MSG_OPEN);
+	vc->error[port] = (uint16_t)err;
+	control_owe(vc, port, err == EPIPE ? MSG_OPEN : MSG_ERROR | MSG_OPEN);
 	control_flush(vc);
 }
 

@@ -15,6 +15,7 @@
 #include "core/string.h"
 #include "drivers/mmio.h"
 #include "drivers/virtio.h"
+#include "husk/console.h"
 #include "husk/fdt.h"
 #include "mm/page.h"
 #include "proc/task.h"
@@ -41,8 +42,9 @@ static struct out_port {
 	struct virtq *vq;
 	struct buffer buf;
 	bool busy;		/* the device has buf */
-	bool can_close;		/* a pipe or socket: its reader may go */
+	bool can_close;		/* a pipe, socket or file: writing it may fail */
 	bool closed;
+	int error;		/* -errno for writes to a closed port */
 	struct wait_queue wq;	/* busy has ended */
 } out_port[PORTS];
 
@@ -63,7 +65,7 @@ static struct {
 static void (*resize_fn)(u16 rows, u16 cols);
 
 /* Whether fd's end on the host can go away; unknown counts as yes. */
-static bool stdio_is_pipe(const struct fdt *fdt, unsigned fd)
+static bool stdio_can_fail(const struct fdt *fdt, unsigned fd)
 {
 	int node = fdt_find(fdt, fdt_find(fdt, fdt_root(fdt), "chosen"), HUSK_FDT_INIT);
 	u32 len = 0;
@@ -75,7 +77,7 @@ static bool stdio_is_pipe(const struct fdt *fdt, unsigned fd)
 		if (n == len)
 			break;
 		if (!fd--)
-			return !strcmp(s, HUSK_STDIO_PIPE);
+			return !strcmp(s, HUSK_STDIO_PIPE) || !strcmp(s, HUSK_STDIO_FILE);
 		s += n + 1;
 		len -= (u32)n + 1;
 	}
@@ -86,7 +88,7 @@ void console_init(const struct fdt *fdt)
 {
 	virtio_find(fdt, VIRTIO_ID_CONSOLE_DEV, &dev);
 	for (unsigned i = 0; i < PORTS; i++) {
-		out_port[i].can_close = stdio_is_pipe(fdt, i + 1);
+		out_port[i].can_close = stdio_can_fail(fdt, i + 1);
 		wait_queue_init(&out_port[i].wq);
 	}
 	wait_queue_init(&in_port.wq);
@@ -164,14 +166,22 @@ static int control_ensure(void)
 	return 0;
 }
 
+static void control_message(struct out_port *port, const struct virtio_console_control *msg)
+{
+	if (msg->event == HUSK_CONSOLE_ERROR)
+		port->error = -(int)msg->value;
+	else if (msg->event == VIRTIO_CONSOLE_PORT_OPEN)
+		port->closed = !msg->value;
+}
+
 static void control_reap(void)
 {
 	struct virtio_console_control *msg;
 	u32 len;
 
 	while (control.bufs && (msg = virtq_get(control.vq, &len))) {
-		if (len >= sizeof(*msg) && msg->event == VIRTIO_CONSOLE_PORT_OPEN && msg->id < PORTS)
-			out_port[msg->id].closed = !msg->value;
+		if (len >= sizeof(*msg) && msg->id < PORTS)
+			control_message(&out_port[msg->id], msg);
 		control_post((u8 *)msg);
 	}
 }
@@ -229,6 +239,12 @@ static int out_ensure(unsigned n, size_t len)
 	return ret < 0 ? ret : buffer_ensure(&port->buf, MIN(len, PIECE_MAX));
 }
 
+/* Why a closed port takes no more. */
+static int out_error(const struct out_port *port)
+{
+	return port->error ? port->error : -EPIPE;
+}
+
 /*
  * One piece, by way of a buffer of ours, so that a signal can end the wait: the bytes are then on
  * their way, as in a pipe's buffer. Bytes taken or -errno.
@@ -241,7 +257,7 @@ static long out_piece(struct out_port *port, const void *buf, size_t len)
 	if (ret < 0)
 		return ret;
 	if (port->closed)
-		return -EPIPE;
+		return out_error(port);
 	len = MIN(len, port->buf.size);
 	memcpy(port->buf.p, buf, len);
 	seg = (struct io_seg){ port->buf.p, (u32)len };
@@ -253,7 +269,7 @@ static long out_piece(struct out_port *port, const void *buf, size_t len)
 	ret = out_wait(port);
 	if (ret < 0 && ret != -ERESTARTSYS)
 		return ret;
-	return !ret && port->closed ? -EPIPE : (long)len;
+	return !ret && port->closed ? out_error(port) : (long)len;
 }
 
 long console_write(unsigned n, const void *buf, size_t len)
