@@ -200,3 +200,9 @@ tests_unit_kfs_misc_CFLAGS = $(KFS_CFLAGS)
 tests_unit_kfs_ldisc_SOURCES = tests/unit/kfs_ldisc.c guestkern/fs/tty_ldisc.c guestkern/fs/tty_input.c
 tests_unit_kfs_ldisc_CPPFLAGS = $(KFS_CPPFLAGS)
 tests_unit_kfs_ldisc_CFLAGS = $(KFS_CFLAGS)
+
+# End to end: natively, where /dev/kvm opens, and always inside the software host too.
+vm_tests += tests/cli/run.sh tests/cli/shell.sh tests/cli/stdio.sh tests/cli/status.sh \
+	tests/cli/options.sh tests/cli/signals.sh tests/cli/isolation.sh tests/cli/abi.sh \
+	tests/cli/panic.sh tests/cli/trace.sh tests/cli/tty.sh
+test_scripts += tests/cli/on-tcg
