@@ -5,6 +5,7 @@
  * host for what the program may never look at. Mount points are entered into the dcache unseen,
  * and directories to write in are made in the overlay's upper part without looking below.
  */
+#include "fs/kfs.h"
 #include "fs/vfs_internal.h"
 
 #include <linux/mount.h>
@@ -182,6 +183,10 @@ static int mount_kernel_fs(void)
 		err = procfs_mount(&sb);
 	if (!err)
 		err = root_mount_on(sb, "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "proc");
+	if (!err)
+		err = sysfs_mount(&sb);
+	if (!err)
+		err = root_mount_on(sb, "/sys", MS_NOSUID | MS_NODEV | MS_NOEXEC, "sysfs");
 	if (!err)
 		err = mount_tmpfs_on("/dev/shm", 01777);
 	return err;

@@ -414,6 +414,11 @@ __attribute__((weak)) int procfs_mount(struct super **out)
 	return tmpfs_mount(0, 0555, out);
 }
 
+__attribute__((weak)) int sysfs_mount(struct super **out)
+{
+	return tmpfs_mount(0, 0555, out);
+}
+
 /* --- a devicetree as a table: node n is line n; a property is a line too --- */
 
 const struct fake_fdt_line *fake_fdt;
