@@ -4,6 +4,7 @@
  * that nobody could end is an error of the test, or -ERESTARTSYS where a signal could end it.
  */
 #include "core/fdt.h"
+#include "fs/kfs.h"
 #include "fs/vfs_internal.h"
 
 #include "vfs_fake.h"
