@@ -171,8 +171,7 @@ int copy_in(void *dst, const void *buf, size_t len)
 
 size_t copy_out_some(void *buf, const void *src, size_t len)
 {
-	memcpy(buf, src, len);
-	return len;
+	return copy_out(buf, src, len) ? 0 : len;
 }
 
 int copy_out(void *buf, const void *src, size_t len)

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
+#include "husk/console.h"
 #include "devices/virtio_console.h"
 #include "husk/fdt.h"
 #include "tests/unit/fake_bus.h"
@@ -250,8 +251,8 @@ static void test_write_error(void)
 	dup2(hush, 2);		/* the one line that is logged */
 	send_text(TX0, "x");
 	dup2(saved, 2);
-	tap_ok(fake_queue_used(&drv, TX0, NULL, NULL) && control_is(0, EV_OPEN, 0, 8),
-	       "ENOSPC: complete and closed");
+	tap_ok(fake_queue_used(&drv, TX0, NULL, NULL) && control_is(0, HUSK_CONSOLE_ERROR, ENOSPC, 8) &&
+		       control_is(0, EV_OPEN, 0, 8), "ENOSPC: complete, with the reason, and closed");
 	fake_bus_free(bus);
 	close(full);
 	close(saved);
