@@ -20,7 +20,7 @@ static inline struct percpu *this_cpu_ptr(void)
 
 struct percpu_head {		/* what C code that knows no nucleus needs */
 	struct percpu *self;
-	struct task *current;
+	struct task *task;	/* running on it */
 	u32 id;
 };
 
@@ -28,3 +28,5 @@ static inline struct percpu_head *this_cpu(void)
 {
 	return (struct percpu_head *)this_cpu_ptr();
 }
+
+unsigned cpu_online_count(void);	/* vCPUs that run */

@@ -33,3 +33,8 @@ typedef int64_t s64;
 /* Internal result of a blocking call that a signal interrupted; never reaches a program. */
 #define ERESTARTSYS	512	/* restart if SA_RESTART, else -EINTR */
 #define ERESTARTNOHAND	514	/* restart only if no handler ran */
+
+/* The kernel is one object: no declaration needs a GOT entry (-fvisibility covers definitions only). */
+#ifdef __HUSK_GUEST__
+#pragma GCC visibility push(hidden)
+#endif

@@ -14,7 +14,8 @@ struct task;
 struct wait_queue { struct list waiters; };
 struct waiter {
 	struct list link;
-	struct task *task;
+	struct task *task;		/* NULL: call fn instead of waking a task (epoll) */
+	void (*fn)(struct waiter *w);	/* must not sleep, add to or take from this queue */
 };
 
 #define WAIT_QUEUE_INIT(name) { LIST_INIT((name).waiters) }
@@ -31,6 +32,17 @@ void wake_one(struct wait_queue *wq);
 /* The pieces of the macros below; a poll over several queues uses them directly. */
 void waiter_add(struct wait_queue *wq, struct waiter *w);	/* w->task = current */
 void waiter_del(struct waiter *w);
+
+static inline void waiter_add_fn(struct wait_queue *wq, struct waiter *w,
+				 void (*fn)(struct waiter *w))
+{
+	if (!wq->waiters.next)
+		wait_queue_init(wq);
+	w->task = NULL;
+	w->fn = fn;
+	list_add_tail(&wq->waiters, &w->link);
+}
+
 /*
  * Sleep until woken through any queue joined, a signal (if interruptible) or the monotonic
  * deadline. 0, -ERESTARTSYS or -ETIMEDOUT; check the condition again whatever it says.

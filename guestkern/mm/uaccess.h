@@ -26,3 +26,4 @@ long strncpy_from_user(char *dst, u64 src, size_t size);
 int copy_out(void *buf, const void *src, size_t len);	/* to buf; 0 or -EFAULT */
 int copy_in(void *dst, const void *buf, size_t len);	/* from buf; 0 or -EFAULT */
 int clear_out(void *buf, size_t len);
+size_t copy_out_some(void *buf, const void *src, size_t len);	/* bytes copied before a bad address */

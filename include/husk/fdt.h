@@ -19,6 +19,17 @@
 #define HUSK_FDT_VIRTIO_BAR	"husk,virtio-bar"	/* u64: guest physical base of the BAR below */
 
 /*
+ * u64, virtio-fs only: the VMM has done the driver's part of initialisation (VIRTIO 1.1, 3.1.1) for
+ * the request queue: VERSION_1 alone accepted, DRIVER_OK on, no interrupt vector, rings of
+ * HUSK_READY_SIZE entries at this guest physical address. Each register write that a driver need
+ * not make is an exit less. A driver that resets the device starts as usual.
+ */
+#define HUSK_FDT_VIRTIO_READY	"husk,virtio-ready"
+#define HUSK_READY_SIZE		256
+#define HUSK_READY_AVAIL	(16 * HUSK_READY_SIZE)		/* behind the descriptor table */
+#define HUSK_READY_USED		(HUSK_READY_AVAIL + 2 * HUSK_READY_SIZE + 8)
+
+/*
  * Where the virtio structures are in that BAR, in this layout for every virtio device. The
  * capabilities in configuration space say the same for drivers that are not ours.
  */
@@ -32,6 +43,8 @@
 /* /chosen */
 #define HUSK_FDT_TSC_KHZ	"husk,tsc-khz"		/* u32; absent: calibrate by the PM timer */
 #define HUSK_FDT_APIC_HZ	"husk,apic-hz"		/* u32: LAPIC timer input clock */
+#define HUSK_FDT_XSAVE_SIZE	"husk,xsave-size"	/* u32: CPUID 0xd.0 ebx for XCR0; 0: no XSAVE */
+#define HUSK_FDT_HWCAP		"husk,hwcap"		/* u32: CPUID 1 edx; with xsave-size */
 
 /* /chosen/husk,init: the program. String lists are NUL-separated, each string NUL-terminated. */
 #define HUSK_FDT_INIT		"husk,init"

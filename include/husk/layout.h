@@ -6,9 +6,11 @@
 #pragma once
 
 /* Guest physical addresses. RAM starts at 0; what does not fit below the hole continues at 4 GiB. */
-#define HUSK_BOOT_TABLES	0x00001000	/* page tables made by the VMM, then the FDT */
+#define HUSK_BOOT_TABLES	0x00001000	/* PML4, then other tables made by the VMM, then the FDT */
 #define HUSK_BOOT_END		0x00200000	/* end of what the VMM fills before the kernel image */
 #define HUSK_KERNEL_PHYS	0x00200000	/* kernel ELF: p_paddr of the first segment */
+#define HUSK_KERNEL_TEXT_MAX	0x0007e000	/* text and data share one 2 MiB page of RAM */
+#define HUSK_READY_RINGS	0x0027e000	/* two pages: rings of virtio-fs (husk/fdt.h) */
 #define HUSK_HOLE_BASE		0xc0000000	/* 3 GiB: no RAM from here ... */
 #define HUSK_HOLE_END		0x100000000	/* ... to here */
 
@@ -32,8 +34,8 @@
 #define HUSK_DIRECT_MAP		HUSK_WINDOW_BASE	/* gpa N is at HUSK_DIRECT_MAP + N, RW, NX */
 #define HUSK_DIRECT_MAX		0x0000004000000000	/* 256 GiB of it */
 #define HUSK_KERNEL_VIRT	0x00007fc000000000	/* kernel image: text (RX) */
-#define HUSK_KERNEL_DATA	0x00007fc000200000	/* kernel image: data, bss (RW, NX) */
-#define HUSK_KERNEL_DATA_PHYS	0x00400000
+#define HUSK_KERNEL_DATA	0x00007fc000280000	/* kernel image: data, bss (RW, NX) */
+#define HUSK_KERNEL_DATA_PHYS	0x00280000
 #define HUSK_VVAR		HUSK_KERNEL_DATA	/* the page that the vDSO reads */
 
 /* GDT selectors: Linux's, since some hosts assume them. */
@@ -51,4 +53,4 @@
 #define HUSK_VECTOR_TIMER	0x6e
 #define HUSK_VECTOR_SPURIOUS	0x6f
 
-#define HUSK_MAX_CPUS		64
+#define HUSK_MAX_CPUS		32
