@@ -28,12 +28,14 @@ size() {
 	is "--memory 256M" "$(husk --memory 256M -- "$python" low.py)" good
 	sed 's/LOW/900/; s/HIGH/1024/' memory.py >high.py
 	is "--memory 1G" "$(husk --memory 1G -- "$python" high.py)" good
-	is "a program that needs more fails, not the VM" "$(husk --memory 128M -- "$python" -c '
+	capture husk --memory 128M -- "$python" -c '
 try:
     bytearray(1 << 30)
     print("got it")
 except MemoryError:
-    print("refused")' 2>/dev/null || echo killed)" refused
+    print("refused")'
+	# Linux would refuse; being killed for it is as good, a panic or a hang is not.
+	like "a program that needs more fails, not the VM" "$status $out" '^(0 refused|137 )$'
 	[ -n "$slow" ] && return
 	is "--memory 5G reaches over the hole below 4 GiB" "$(husk --memory 5G -- "$python" -c '
 import mmap
@@ -49,11 +51,12 @@ root() {
 	ln -sf busybox r/bin/sh
 	ln -sf busybox r/bin/cat
 	ln -sf busybox r/bin/ls
+	rm -f r/data/up
 	echo content >r/data/file
 	is "--root" "$(husk --root "$T/r" -- /bin/cat /data/file)" content
 	is "--root: nothing else is there" "$(husk --root "$T/r" -- /bin/ls -d /usr /etc/passwd 2>/dev/null)" ""
 	husk --root "$T/r" -- /bin/sh -c 'echo changed >/data/file; echo new >/data/new'
-	is "--root: the host is unchanged" "$(cat r/data/*)" content
+	is "--root: the host is unchanged" "$(cat r/data/file; ls r/data)" "$(printf 'content\nfile')"
 	is "--root and a share" "$(husk --root "$T/r" -v "$T/r/data:/mnt/x" -- /bin/cat /mnt/x/file)" content
 	is "--root: a link cannot leave it" "$(ln -sfn ../../../../../../../../etc/passwd r/data/up
 		husk --root "$T/r" -- /bin/cat /data/up 2>/dev/null)" ""
@@ -82,9 +85,9 @@ config() {
 	is "... output" "$out" other
 	echo '{ "args": ["sh", "-c", "exit 6"], "no-patch": true, "quiet": true }' >flags.json
 	gives "flags" 6 husk --config flags.json
-	echo '{ "args": ["/bin/echo", "\u00e4 \"quoted\" \\\\"] }' >text.json
+	echo '{ "args": ["/bin/echo", "\u00e4 \"quoted\" \\"] }' >text.json
 	gives "escapes and UTF-8" 0 husk --config text.json
-	is "... output" "$out" 'ä "quoted" \\'
+	is "... output" "$out" 'ä "quoted" \'
 }
 
 words() {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A panic of the guest kernel: status 125, registers, a backtrace with names, nothing on stdout of
-# husk's own. The program jumps to a hlt instruction in the kernel's text (tests/guest/act.c), so
-# that the fault is the kernel's by its address.
+# husk's own. The program jumps to a hlt instruction in the kernel's text, on a stack in the
+# kernel's window (tests/guest/act.c), so that the fault is the kernel's by both addresses.
 . "$(dirname "$0")/lib.sh"
 
 panic() {
@@ -25,8 +25,9 @@ panic() {
 # A program may write anywhere in its own VM. Whatever comes of it, husk survives and ends.
 scribbles() {
 	local at status_ok=1
-	for at in 0x7fc000200000 0x7fc000201000 0x7fc000210000 0x7f8000200000 0x7f80fe002000 \
-		0x7f80d0003000 0x7f8000001000; do
+	# kernel data, twice, and as RAM; its text as RAM; the system device; a BAR; page tables
+	for at in 0x7fc000280000 0x7fc000281000 0x7fc000290000 0x7f8000280000 0x7f8000200000 \
+		0x7f80fe002000 0x7f80d0003000 0x7f8000001000; do
 		capture husk --timeout 5 -- "$python" -c "
 import ctypes
 print('start', flush=True)

@@ -14,6 +14,7 @@
 
 #define UNKNOWN_NR	246	/* kexec_load: of no use in a guest that has no Linux */
 #define HLT		0xf4
+#define STACK_GPA	(32ul << 20)	/* RAM in every guest */
 
 static int act_hello(void)
 {
@@ -52,17 +53,19 @@ static int act_order(void)
 	return 0;
 }
 
-/* Jumps to the first hlt byte in the kernel's text: a fault in the kernel that a program cannot get. */
+/*
+ * Jumps to the first hlt byte in the kernel's text with a stack in the kernel's window. To the
+ * kernel that is a fault of its own: what it tells them apart by is where rip and rsp point.
+ */
 static int act_panic(void)
 {
 	const unsigned char *at = (const unsigned char *)HUSK_KERNEL_VIRT;
 
 	while (*at != HLT)
 		at++;
-	/* On a stack in the kernel's window, so that it is the kernel's fault and not the program's. */
-	__asm__ volatile("movq %0, %%rsp; xorl %%ebp, %%ebp; jmp *%1"
-			 : : "r"(HUSK_DIRECT_MAP + (100ul << 20)), "r"(at));
-	__builtin_unreachable();
+	__asm__ volatile("mov %0, %%rsp; xor %%ebp, %%ebp; jmp *%1"
+			 : : "r"(HUSK_DIRECT_MAP + STACK_GPA), "r"(at));
+	return 0;
 }
 
 /* Reads the word at the start of the kernel's image: only husk's guests have one there. */
