@@ -51,7 +51,7 @@ struct vcpu {
 	atomic_bool running;	/* set by the thread before its first KVM_RUN */
 };
 
-#define VM_MAX_DEVICES	8	/* on the bus; PCI functions are the host bridge's */
+#define VM_MAX_DEVICES	16	/* on the bus; PCI functions are the host bridge's */
 
 /* A stretch of RAM that becomes a memslot when the guest first touches it. */
 struct mem_chunk {
@@ -70,6 +70,7 @@ struct mem_chunk {
 struct vm {
 	const struct config *cfg;
 	int kvm_fd, vm_fd;
+	bool irqchip;				/* the full one: PIC, IOAPIC and PIT as well */
 	size_t run_size;			/* of the kvm_run mapping */
 	struct guest_mem mem;
 	pthread_mutex_t chunk_lock;
