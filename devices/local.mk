@@ -28,4 +28,6 @@ DEVICE_SOURCES += devices/fuse/fuse_export.c \
 	devices/fuse/fuse_server.h \
 	devices/fuse/fuse_table.c \
 	devices/fuse/fuse_walk.c
+DEVICE_SOURCES += devices/pci_testdev.c devices/pci_testdev.h
+DEVICE_SOURCES += devices/bench_port.c devices/bench_port.h
 husk_SOURCES += $(DEVICE_SOURCES)

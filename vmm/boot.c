@@ -170,6 +170,23 @@ int boot_tables(struct vm *vm, uint64_t *end)
 	return ret;
 }
 
+static struct kvm_cpuid_entry2 *cpuid_find(struct kvm_cpuid2 *c, uint32_t function, uint32_t index)
+{
+	for (uint32_t i = 0; i < c->nent; i++)
+		if (c->entries[i].function == function && c->entries[i].index == index)
+			return &c->entries[i];
+	return NULL;
+}
+
+/* KVM never lists the TSC-deadline timer; our kernel has no use for it, but husk bench has. */
+static void deadline_offer(struct vm *vm)
+{
+	struct kvm_cpuid_entry2 *leaf1 = cpuid_find(vm->cpuid, 1, 0);
+
+	if (leaf1 && ioctl(vm->vm_fd, KVM_CHECK_EXTENSION, KVM_CAP_TSC_DEADLINE_TIMER) > 0)
+		leaf1->ecx |= 1u << 24;
+}
+
 int boot_cpuid(struct vm *vm)
 {
 	struct kvm_cpuid2 *c = calloc(1, sizeof(*c) + CPUID_MAX * sizeof(c->entries[0]));
@@ -185,15 +202,9 @@ int boot_cpuid(struct vm *vm)
 		return -err;
 	}
 	vm->cpuid = c;
+	if (vm->cfg->bench)
+		deadline_offer(vm);
 	return 0;
-}
-
-static struct kvm_cpuid_entry2 *cpuid_find(struct kvm_cpuid2 *c, uint32_t function, uint32_t index)
-{
-	for (uint32_t i = 0; i < c->nent; i++)
-		if (c->entries[i].function == function && c->entries[i].index == index)
-			return &c->entries[i];
-	return NULL;
 }
 
 const struct kvm_cpuid_entry2 *boot_cpuid_find(struct vm *vm, uint32_t function, uint32_t index)

@@ -12,6 +12,12 @@ VM_SOURCES = vmm/stats.c vmm/stats.h vmm/vm.c vmm/vm.h vmm/vcpu.c vmm/bus.c vmm/
 	vmm/stdio_kind.h vmm/view.c vmm/view.h vmm/view_cwd.c vmm/view_cwd.h
 husk_SOURCES += $(VM_SOURCES) vmm/guest_blob.S
 
+# husk bench.
+husk_SOURCES += vmm/bench.c vmm/bench_cli.c vmm/bench_cli.h vmm/bench_rows.c vmm/bench_rows.h \
+	vmm/bench_vm.c vmm/bench_vm.h vmm/bench_child.c vmm/bench_result.h vmm/bench_stats.c \
+	vmm/bench_json.c vmm/bench_csv.c vmm/bench_table.c vmm/bench_tune.c vmm/bench_tune.h \
+	vmm/bench_host.c vmm/bench_host.h
+
 # The jail's filter is made by a tool that links libseccomp; husk does not.
 EXTRA_PROGRAMS = vmm/mkseccomp
 vmm_mkseccomp_SOURCES = vmm/mkseccomp.c

@@ -74,6 +74,14 @@ static unsigned prepare_tsx(struct bench *b)
 	return HUSK_BENCH_S_OK;
 }
 
+/* For tests of the time budget: kernel code that does not come back. */
+static u64 batch_hang(struct bench *b, u64 n)
+{
+	for (;;)
+		__builtin_ia32_pause();
+	return 0;
+}
+
 #define ALL(name, routine, arg, prepare) { name, BENCH_ALL, routine, arg, prepare, NULL }
 #define ONE(name, routine, arg, prepare) { name, BENCH_ONE, routine, arg, prepare, NULL }
 #define KERNEL(name, arg, prepare, batch) { name, BENCH_KERNEL, NULL, arg, prepare, batch }
@@ -128,6 +136,7 @@ static const struct bench_row rows[] = {
 	KERNEL("ctx_2", 2, bench_prepare_tasks, bench_batch_tasks),
 	KERNEL("ctx_20", 20, bench_prepare_tasks, bench_batch_tasks),
 	KERNEL("ctx_50", 50, bench_prepare_tasks, bench_batch_tasks),
+	KERNEL("hang", 0, NULL, batch_hang),
 };
 
 const struct bench_row *bench_row_find(const char *name)
