@@ -132,3 +132,13 @@ tests_unit_guest_fusefs_SOURCES = tests/unit/guest_fusefs.c tests/unit/guest_hos
 	guestkern/fs/dcache.c guestkern/fs/lookup.c guestkern/fs/inode.c guestkern/fs/pagecache.c \
 	guestkern/fs/pagecache_rw.c guestkern/fs/pagecache_wb.c guestkern/fs/pagetree.c $(FUSE_SERVER)
 tests_unit_guest_fusefs_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST -include sys/stat.h
+
+# husk bench.
+unit_tests += tests/unit/bench_stats
+tests_unit_bench_stats_SOURCES = tests/unit/bench_stats.c vmm/bench_stats.c
+unit_tests += tests/unit/bench_json
+tests_unit_bench_json_SOURCES = tests/unit/bench_json.c vmm/bench_json.c vmm/bench_csv.c vmm/bench_stats.c
+tests_unit_bench_json_LDADD = $(LIBJANSSON_LIBS)
+unit_tests += tests/unit/bench_tune
+tests_unit_bench_tune_SOURCES = tests/unit/bench_tune.c vmm/bench_tune.c vmm/bench_host.c vmm/log.c
+vm_tests += tests/cli/bench.sh

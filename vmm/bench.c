@@ -53,6 +53,7 @@ static struct bench_job job_of(const struct bench_options *o, const struct bench
 	return (struct bench_job){
 		.row = row, .cpus = cpus, .time_ms = o->time_ms, .batches = BATCHES,
 		.pin = o->pin, .no_halt_poll = o->quiet_host,
+		.loud = o->verbose,
 	};
 }
 

@@ -39,7 +39,7 @@ struct gather {
 	struct bench_run *run;
 	uint64_t count[BENCH_COUNTERS];		/* sums over batches, the empty one taken off each */
 	uint64_t empty[BENCH_COUNTERS];
-	bool ready, done;
+	bool ready, done, seen_empty;
 };
 
 static void run_refuse(struct bench_run *run, enum bench_status status, const char *reason)
@@ -53,7 +53,10 @@ static void take_batch(struct gather *g, const struct bench_msg *m)
 	struct bench_run *run = g->run;
 
 	if (!m->operations) {
-		memcpy(g->empty, m->count, sizeof(g->empty));
+		for (unsigned i = 0; i < BENCH_COUNTERS; i++)
+			if (!g->seen_empty || m->count[i] < g->empty[i])
+				g->empty[i] = m->count[i];
+		g->seen_empty = true;
 		return;
 	}
 	if (run->nbatches == BATCHES_MAX)

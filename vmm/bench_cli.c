@@ -16,9 +16,11 @@
 #define CPUS_MAX	32
 
 enum { OPT_CPUS = 256, OPT_TIME, OPT_ROUNDS, OPT_JSON, OPT_CSV, OPT_PIN, OPT_BASELINE, OPT_TOGGLE,
-       OPT_QUIET_HOST, OPT_LIST };
+       OPT_QUIET_HOST, OPT_LIST,
+       OPT_VERBOSE };
 
 static const struct option longs[] = {
+	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "cpus", required_argument, NULL, OPT_CPUS },
 	{ "time", required_argument, NULL, OPT_TIME },
 	{ "rounds", required_argument, NULL, OPT_ROUNDS },
@@ -48,6 +50,7 @@ void bench_cli_help(FILE *out)
 	      "      --baseline FILE           compare with the results in a JSON file\n"
 	      "      --toggle MODULE.PARAM=A,B measure with both values of a kernel parameter, in turns\n"
 	      "      --quiet-host              halt polling, timer advance and turbo off meanwhile\n"
+	      "      --verbose                 also print what the VMs and their kernel say\n"
 	      "      --list                    print the rows\n"
 	      "  -h, --help                    this text\n\n"
 	      "Exit status: 0 all rows were measured, 1 some were not (unsupported, no answer),\n"
@@ -116,6 +119,9 @@ static int option_take(struct bench_options *o, int c, char **argv)
 		return 0;
 	case OPT_LIST:
 		o->list = true;
+		return 0;
+	case OPT_VERBOSE:
+		o->verbose = true;
 		return 0;
 	case ':':
 		return cli_error(o, "option %.40s wants a value; see husk help bench", argv[optind - 1]);

@@ -14,7 +14,7 @@ struct bench_options {
 	unsigned cpus;			/* 0: what each row needs */
 	unsigned time_ms, rounds;
 	const char *json, *csv, *baseline;	/* NULL: none */
-	bool pin, quiet_host, list, has_toggle;
+	bool pin, quiet_host, list, has_toggle, verbose;
 	struct tune_toggle toggle;
 	char error[256];
 };

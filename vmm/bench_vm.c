@@ -200,10 +200,12 @@ static void end_report(struct bench_vm *b)
 {
 	struct vm_end end = vm_end_get(&b->vm);
 
-	if (end.kind == VM_END_STOP)
+	if (end.kind == VM_END_STOP) {
 		msg_failed(b, end.reason);
-	else if (end.kind != VM_END_GUEST || end.guest_kind)
-		msg_failed(b, "the guest kernel panicked");
+	} else if (end.kind != VM_END_GUEST || end.guest_kind) {
+		log_kernel_flush(true);
+		msg_failed(b, "the guest kernel did not survive it (panic)");
+	}
 }
 
 void bench_vm_run(const struct bench_job *job, int pipe_fd)

@@ -148,8 +148,8 @@ void bench_measure(struct bench *b, u64 (*batch)(struct bench *b, u64 n))
 {
 	u64 n = calibrate(b, batch);
 
-	for (u32 i = 0; i <= b->batches; i++) {
-		u64 ops = i ? n : 0;
+	for (u32 i = 0; i < HUSK_BENCH_EMPTY + b->batches; i++) {
+		u64 ops = i < HUSK_BENCH_EMPTY ? 0 : n;
 
 		report(HUSK_BENCH_BEGIN, ops);
 		report(HUSK_BENCH_END, batch(b, ops));

@@ -55,13 +55,14 @@ loop cpuid_loop
 	cpuid
 	endloop
 
+/* No hypercall has this number. (0, as good elsewhere, changes the address space on some hosts.) */
 loop vmcall
-	xorl	%eax, %eax
+	movl	$0x7fffffff, %eax
 	vmcall
 	endloop
 
 loop vmmcall
-	xorl	%eax, %eax
+	movl	$0x7fffffff, %eax
 	vmmcall
 	endloop
 
@@ -411,11 +412,15 @@ bench_user_loop:
 	ret
 bench_user_loop_end:
 
+	.data
+	.p2align 6
+	.globl bench_counters
+bench_counters:				/* the token starts at vCPU 0 */
+	.long	-1
+	.skip	64 * HUSK_MAX_CPUS - 4
 	.bss
 	.p2align 6
-	.globl bench_irqs, bench_counters
+	.globl bench_irqs
 bench_irqs:
 	.skip	64
-bench_counters:
-	.skip	64 * HUSK_MAX_CPUS
 	.section .note.GNU-stack, "", @progbits

@@ -9,9 +9,12 @@
  *	END cycles	it took this many TSC cycles: the VMM reads them again
  *	DONE status	no more batches; the guest then ends the VM
  *
- * The first batch has n = 0. It shows what BEGIN and END themselves cost in exits.
+ * The first HUSK_BENCH_EMPTY batches have n = 0. They show what BEGIN and END cost in exits: the
+ * least of each counter, since anything may come in between.
  */
 #pragma once
+
+#define HUSK_BENCH_EMPTY	4
 
 #define HUSK_BENCH_READY	0x00	/* w64: HUSK_BENCH_F_* */
 #define HUSK_BENCH_BEGIN	0x08	/* w64 */

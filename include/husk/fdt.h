@@ -65,7 +65,7 @@
 #define HUSK_FDT_BENCH		"husk,bench"
 #define HUSK_FDT_BENCH_ROW	"row"			/* string */
 #define HUSK_FDT_BENCH_TIME	"time-us"		/* u32: aim of one batch */
-#define HUSK_FDT_BENCH_BATCHES	"batches"		/* u32: after the empty one */
+#define HUSK_FDT_BENCH_BATCHES	"batches"		/* u32: after the empty ones */
 
 /* "stdio" values */
 #define HUSK_STDIO_TTY		"tty"
