@@ -22,8 +22,8 @@ GUEST_SOURCES += guestkern/proc/process.c guestkern/proc/fork.c guestkern/proc/e
 	guestkern/proc/wait.c guestkern/proc/elf.c guestkern/proc/exec.c guestkern/proc/exec_load.c \
 	guestkern/proc/fpu.c guestkern/proc/futex.c guestkern/proc/threadcalls.c \
 	guestkern/proc/signal.c guestkern/proc/sigframe.c guestkern/proc/sigcalls.c \
-	guestkern/proc/syscall.c guestkern/proc/syscall_table.c guestkern/proc/systrace.c \
-	guestkern/proc/patch.c
+	guestkern/proc/syscall.c guestkern/proc/syscall_table.c guestkern/proc/systrace.c guestkern/proc/errno_name.c \
+	guestkern/proc/patch.c guestkern/proc/posix_timer.c
 
 GUEST_SOURCES += guestkern/proc/caps.c guestkern/proc/clock.c guestkern/proc/cred.c \
 	guestkern/proc/itimer.c guestkern/proc/limits.c guestkern/proc/misc.c guestkern/proc/prctl.c \

@@ -57,6 +57,7 @@ tests_unit_virtio_rng_SOURCES = tests/unit/virtio_rng.c devices/virtio_rng.c $(F
 tests_unit_virtio_rng_LDADD = $(LIBFDT_LIBS)
 
 test_scripts += tests/cli/help
+test_scripts += tests/cli/compatibility
 
 unit_tests += tests/unit/guest_elf
 tests_unit_guest_elf_SOURCES = tests/unit/guest_elf.c guestkern/proc/elf.c
@@ -142,3 +143,69 @@ tests_unit_bench_json_LDADD = $(LIBJANSSON_LIBS)
 unit_tests += tests/unit/bench_tune
 tests_unit_bench_tune_SOURCES = tests/unit/bench_tune.c vmm/bench_tune.c vmm/bench_host.c vmm/log.c
 vm_tests += tests/cli/bench.sh
+# The VFS core with the kernel around it faked. Freestanding: the C library's headers would hide
+# parts of the UAPI ones. The oracle is the host's kernel, in a chroot: root only, else a skip.
+VFS_CORE = tests/unit/vfs_fake.c tests/unit/vfs_fake.h \
+	guestkern/fs/attr.c guestkern/fs/dcache.c guestkern/fs/dirs.c guestkern/fs/fcntl.c \
+	guestkern/fs/fdtable.c guestkern/fs/file.c guestkern/fs/inode.c guestkern/fs/iov.c \
+	guestkern/fs/locks.c guestkern/fs/lookup.c guestkern/fs/memfd.c guestkern/fs/mount.c \
+	guestkern/fs/namei.c guestkern/fs/names.c guestkern/fs/nametab.c guestkern/fs/open.c \
+	guestkern/fs/overlay.c guestkern/fs/overlay_copyup.c guestkern/fs/overlay_dir.c \
+	guestkern/fs/overlay_readdir.c guestkern/fs/pagecache.c guestkern/fs/pagecache_rw.c \
+	guestkern/fs/pagecache_wb.c guestkern/fs/pagetree.c guestkern/fs/path.c \
+	guestkern/fs/readwrite.c guestkern/fs/rename.c guestkern/fs/root.c guestkern/fs/sendfile.c \
+	guestkern/fs/stat.c guestkern/fs/sync.c guestkern/fs/times.c guestkern/fs/tmpfs.c \
+	guestkern/fs/tmpfs_dir.c guestkern/fs/tmpfs_xattr.c guestkern/fs/xattr.c
+VFS_ORACLE = tests/unit/vfs_oracle.c tests/unit/vfs_oracle.h
+
+unit_tests += tests/unit/vfs_random
+tests_unit_vfs_random_SOURCES = tests/unit/vfs_random.c $(VFS_ORACLE) $(VFS_CORE)
+tests_unit_vfs_random_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST
+tests_unit_vfs_random_CFLAGS = $(AM_CFLAGS) -ffreestanding
+
+unit_tests += tests/unit/vfs_calls
+tests_unit_vfs_calls_SOURCES = tests/unit/vfs_calls.c $(VFS_ORACLE) $(VFS_CORE)
+tests_unit_vfs_calls_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST
+tests_unit_vfs_calls_CFLAGS = $(AM_CFLAGS) -ffreestanding
+
+unit_tests += tests/unit/vfs_cache
+tests_unit_vfs_cache_SOURCES = tests/unit/vfs_cache.c tests/unit/vfs_hostfs.c \
+	tests/unit/vfs_hostfs.h $(VFS_CORE)
+tests_unit_vfs_cache_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST
+tests_unit_vfs_cache_CFLAGS = $(AM_CFLAGS) -ffreestanding
+# Pipes to /proc and the small system calls, on a test kernel with tasks and a clock of its own.
+KFS_SOURCES = tests/unit/kfs_fake.c tests/unit/kfs_fake.h tests/unit/kfs_fake_fs.c \
+	guestkern/fs/devfs.c guestkern/fs/epoll.c guestkern/fs/epoll_item.c guestkern/fs/eventfd.c \
+	guestkern/fs/pipe.c guestkern/fs/pipe_ring.c guestkern/fs/poll.c guestkern/fs/proc_cpu.c \
+	guestkern/fs/proc_fd.c guestkern/fs/proc_mem.c guestkern/fs/proc_mounts.c \
+	guestkern/fs/proc_pid.c guestkern/fs/proc_stat.c guestkern/fs/proc_sys.c \
+	guestkern/fs/proc_system.c guestkern/fs/procfs.c guestkern/fs/pseudo.c guestkern/fs/select.c \
+	guestkern/fs/seq.c guestkern/fs/stdio.c guestkern/fs/sysfs.c guestkern/fs/timerfd.c \
+	guestkern/fs/tty.c guestkern/fs/tty_input.c guestkern/fs/tty_jobs.c guestkern/fs/tty_ldisc.c \
+	guestkern/proc/caps.c guestkern/proc/clock.c guestkern/proc/cred.c guestkern/proc/itimer.c \
+	guestkern/proc/limits.c guestkern/proc/misc.c guestkern/proc/prctl.c \
+	guestkern/proc/sched_param.c
+# Freestanding: the kernel's files take stdint.h from the compiler, as in the guest.
+KFS_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST
+KFS_CFLAGS = $(AM_CFLAGS) -ffreestanding -pthread
+
+unit_tests += tests/unit/kfs_pipe tests/unit/kfs_poll tests/unit/kfs_tty tests/unit/kfs_proc \
+	tests/unit/kfs_misc tests/unit/kfs_ldisc
+tests_unit_kfs_pipe_SOURCES = tests/unit/kfs_pipe.c $(KFS_SOURCES)
+tests_unit_kfs_pipe_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_pipe_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_poll_SOURCES = tests/unit/kfs_poll.c $(KFS_SOURCES)
+tests_unit_kfs_poll_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_poll_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_tty_SOURCES = tests/unit/kfs_tty.c $(KFS_SOURCES)
+tests_unit_kfs_tty_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_tty_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_proc_SOURCES = tests/unit/kfs_proc.c $(KFS_SOURCES)
+tests_unit_kfs_proc_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_proc_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_misc_SOURCES = tests/unit/kfs_misc.c $(KFS_SOURCES)
+tests_unit_kfs_misc_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_misc_CFLAGS = $(KFS_CFLAGS)
+tests_unit_kfs_ldisc_SOURCES = tests/unit/kfs_ldisc.c guestkern/fs/tty_ldisc.c guestkern/fs/tty_input.c
+tests_unit_kfs_ldisc_CPPFLAGS = $(KFS_CPPFLAGS)
+tests_unit_kfs_ldisc_CFLAGS = $(KFS_CFLAGS)

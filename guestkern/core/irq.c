@@ -49,7 +49,7 @@ static void irq_system(void)
 {
 	u64 set = *(volatile u64 *)(HUSK_DIRECT_MAP + HUSK_SYSTEM_MMIO + HUSK_SYS_SIGNALS);
 
-	for (int sig = 1; sig <= NSIG; sig++)
+	for (int sig = 1; sig <= SIGNALS; sig++)
 		if (set & (1ull << (sig - 1)))
 			signal_from_host(sig);
 }

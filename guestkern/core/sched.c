@@ -84,6 +84,17 @@ static struct task *idle_wait(struct task *prev)
 	return run_queue_pop();
 }
 
+/* The time asleep is nobody's. */
+static struct task *idle(struct task *prev)
+{
+	struct task *next;
+
+	prev->utime_ns += time_monotonic_ns() - prev->run_since_ns;
+	next = idle_wait(prev);
+	prev->run_since_ns = time_monotonic_ns();
+	return next;
+}
+
 static void account(struct task *prev, struct task *next)
 {
 	u64 now = time_monotonic_ns();
@@ -143,7 +154,7 @@ void schedule(void)
 		}
 		task_enqueue(prev);
 	}
-	next = list_empty(&run_queue) ? idle_wait(prev) : run_queue_pop();
+	next = list_empty(&run_queue) ? idle(prev) : run_queue_pop();
 	if (next != prev)
 		task_switch(prev, next);
 	else

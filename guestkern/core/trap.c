@@ -14,8 +14,11 @@
 #include <asm/signal.h>
 
 extern const u64 fixup_table[][2], fixup_table_end[][2];
-extern const char fast_window_start[], fast_window_end[];
-extern const char syscall_fast[], syscall_entry[];
+extern const char syscall_fast[], syscall_fast_masked[], syscall_entry[];
+
+#define TRAP_INVALID_OPCODE 6
+#define TRAP_PROTECTION 13
+#define TRAP_PAGE_FAULT 14
 
 static bool regs_in_kernel(const struct regs *regs)
 {
@@ -50,6 +53,9 @@ void trap_page_fault(struct regs *regs, u64 err, u64 addr)
 			return;
 		panic_regs(regs, "page fault at 0x%lx, error code %lx", addr, err);
 	}
+	current->fault_err = err;
+	current->fault_trapno = TRAP_PAGE_FAULT;
+	current->fault_addr = addr;
 	signal_fault(sig, code, addr);
 }
 
@@ -69,9 +75,22 @@ static const struct { u8 sig; s8 code; } exception_signal[32] = {
 	[19] = { SIGFPE, FPE_FLTINV },
 };
 
+static bool is_int_n(u64 rip)
+{
+	u8 opcode;
+
+	return !copy_from_user(&opcode, rip, 1) && opcode == 0xcd;
+}
+
 void trap_exception(struct regs *regs, u64 vector, u64 err)
 {
-	int sig = exception_signal[vector & 31].sig, code = exception_signal[vector & 31].code;
+	int sig, code;
+
+	/* `int n` is #GP; some hosts make it #UD. */
+	if (vector == TRAP_INVALID_OPCODE && !regs_in_kernel(regs) && is_int_n(regs->rip))
+		vector = TRAP_PROTECTION;
+	sig = exception_signal[vector & 31].sig;
+	code = exception_signal[vector & 31].code;
 
 	if (regs_in_kernel(regs)) {
 		if (fixup(regs))
@@ -82,21 +101,22 @@ void trap_exception(struct regs *regs, u64 vector, u64 err)
 		panic_regs(regs, "exception %lu in a program, error code %lx", vector, err);
 	if (code == -1)
 		code = SI_KERNEL;
+	current->fault_err = err;
+	current->fault_trapno = vector;
 	/* si_addr: the instruction for those that have one, 0 where Linux says SI_KERNEL. */
 	signal_fault(sig, code, code == SI_KERNEL ? 0 : regs->rip);
 }
 
 /*
- * An interrupt caught kernel code that still, or already, runs on the program's stack: at the
- * first instruction of a system-call entry, or in the last ones of the fast return. Show the
- * program's own address instead, since a signal may be delivered here.
+ * An interrupt caught kernel code that still runs on the program's stack, at the first instructions
+ * of a system-call entry. Show the program's own syscall instruction instead, since a signal may be
+ * delivered here.
  */
 void trap_interrupt_fixup(struct regs *regs)
 {
-	if (regs->rip >= (u64)fast_window_start && regs->rip < (u64)fast_window_end)
-		regs->rip = regs->rcx;
-	else if (regs->rip == (u64)syscall_fast || regs->rip == (u64)syscall_entry)
-		regs->rip = regs->rcx - 2;	/* at its syscall instruction */
+	if ((regs->rip >= (u64)syscall_fast && regs->rip < (u64)syscall_fast_masked) ||
+	    regs->rip == (u64)syscall_entry)
+		regs->rip = regs->rcx - 2;
 }
 
 void exit_to_user(struct regs *regs)

@@ -69,9 +69,7 @@ static int chown_prepare(struct inode *inode, struct attr *attr)
 	}
 	if (!inode_is_dir(inode) && (inode->mode & (S_ISUID | S_ISGID))) {
 		attr->valid |= ATTR_MODE;
-		attr->mode = inode->mode & ~(u32)S_ISUID;
-		if (inode->mode & S_IXGRP)
-			attr->mode &= ~(u32)S_ISGID;
+		attr->mode = inode_mode_dropped(inode);
 	}
 	return 0;
 }
@@ -282,16 +280,16 @@ long sys_fallocate(int fd, int mode, s64 off, s64 len)
 	struct file *file;
 	int err;
 
-	if (off < 0 || len <= 0)
-		return -EINVAL;
 	err = file_get_fd(fd, &file);
 	if (err)
 		return err;
-	err = fallocate_check(file, mode, off, len);
+	err = off < 0 || len <= 0 ? -EINVAL : fallocate_check(file, mode, off, len);
 	if (!err) {
 		mutex_lock(&file->inode->lock);
 		err = file->ops->fallocate(file, mode, (u64)off, (u64)len);
 		mutex_unlock(&file->inode->lock);
+		if (!err)
+			inode_remove_suid(file_attr_inode(file));
 	}
 	file_put(file);
 	return err;

@@ -160,12 +160,12 @@ s64 generic_llseek(struct file *file, s64 off, int whence)
 		break;
 	case SEEK_CUR:
 		if (__builtin_add_overflow(off, (s64)file->pos, &pos))
-			return -EOVERFLOW;
+			return -EINVAL;
 		break;
 	case SEEK_END:
 		inode_refresh(inode);
 		if (__builtin_add_overflow(off, (s64)inode->size, &pos))
-			return -EOVERFLOW;
+			return -EINVAL;
 		break;
 	case SEEK_DATA:
 	case SEEK_HOLE:

@@ -207,7 +207,9 @@ static bool time_after(struct timespec64 a, struct timespec64 b)
 	return a.sec > b.sec || (a.sec == b.sec && a.nsec > b.nsec);
 }
 
-/* As Linux's relatime: when it is not later than a change, or a day old. Memory file systems only. */
+/*
+ * As Linux's relatime: when it is not later than a change, or a day old. Memory file systems only.
+ */
 void inode_touch_atime(struct inode *inode)
 {
 	struct timespec64 now;
@@ -255,16 +257,23 @@ int inode_setattr(struct inode *inode, const struct attr *attr)
 	return 0;
 }
 
+u32 inode_mode_dropped(const struct inode *inode)
+{
+	u32 mode = inode->mode & ~(u32)S_ISUID;
+
+	/* Without execute bit it is a mark for mandatory locking, kept for members of the group. */
+	if ((mode & S_IXGRP) || (inode_cred()->fsuid && !group_member(inode->gid)))
+		mode &= ~(u32)S_ISGID;
+	return mode;
+}
+
 u32 inode_mode_without_suid(const struct inode *inode)
 {
 	u32 mode = inode->mode;
 
 	if (!S_ISREG(mode) || inode_cred()->fsuid == 0)
 		return mode;
-	mode &= ~S_ISUID;
-	if (mode & S_IXGRP)
-		mode &= ~S_ISGID;
-	return mode;
+	return inode_mode_dropped(inode);
 }
 
 void inode_remove_suid(struct inode *inode)

@@ -6,9 +6,28 @@
  */
 #include "fs/vfs_internal.h"
 
+#include <linux/magic.h>
 #include "husk/fdt.h"
 
 struct vfs_stats vfs_stats;
+
+/* Counted and traced is what may be a request to the host: not what an overlay passes on. */
+static bool lookup_counts(const struct super *sb)
+{
+	return sb->magic != OVERLAYFS_SUPER_MAGIC && sb->magic != TMPFS_MAGIC;
+}
+
+void dcache_walk(struct dentry *start, const char *rest)
+{
+	struct inode *dir = start->inode;
+
+	if (lookup_counts(dir->sb)) {
+		vfs_stats.walks++;
+		trace(HUSK_TRACE_FS, "fs: walk %s in %s inode %llu", rest, dir->sb->type,
+		      (unsigned long long)dir->ino);
+	}
+	dir->ops->walk(start, rest);
+}
 
 static bool lookup_fresh(const struct dentry *d)
 {
@@ -38,9 +57,11 @@ static int lookup_miss(struct dentry *parent, const char *name, size_t len, stru
 		err = -ENOMEM;
 		goto out_old;
 	}
-	vfs_stats.lookups++;
-	trace(HUSK_TRACE_FS, "fs: lookup %s in %s inode %llu", d->name, dir->sb->type,
-	      (unsigned long long)dir->ino);
+	if (lookup_counts(dir->sb)) {
+		vfs_stats.lookups++;
+		trace(HUSK_TRACE_FS, "fs: lookup %s in %s inode %llu", d->name, dir->sb->type,
+		      (unsigned long long)dir->ino);
+	}
 	err = dir->ops->lookup(dir, d);
 	if (err)
 		dentry_put(d);
@@ -92,10 +113,7 @@ int dcache_lookup_locked(struct dentry *parent, const char *name, size_t len, co
 		}
 	}
 	if (dir->ops->walk) {
-		vfs_stats.walks++;
-		trace(HUSK_TRACE_FS, "fs: walk %s in %s inode %llu", rest ? rest : name,
-		      dir->sb->type, (unsigned long long)dir->ino);
-		dir->ops->walk(parent, rest ? rest : name);
+		dcache_walk(parent, rest ? rest : name);
 		if (old)
 			dentry_put(old);
 		*out = lookup_cached(parent, name, len, &old);

@@ -88,7 +88,10 @@ long sys_memfd_create(u64 name, u32 flags)
 	return fd;
 }
 
-/* F_ADD_SEALS and F_GET_SEALS, for fcntl.c. Writable mappings are not counted: F_SEAL_WRITE trusts. */
+/*
+ * F_ADD_SEALS and F_GET_SEALS, for fcntl.c. Writable mappings are not counted: F_SEAL_WRITE
+ * trusts.
+ */
 long memfd_seals(struct file *file, int cmd, u64 arg)
 {
 	struct inode *inode = file->inode;

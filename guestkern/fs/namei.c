@@ -125,7 +125,9 @@ static int nd_dir_check(const struct nameidata *nd)
 	return inode_permission(nd->at->inode, MAY_EXEC);
 }
 
-/* Put the text of a link in front of what is left; the slash behind the link decides on must_dir. */
+/*
+ * Put the text of a link in front of what is left; the slash behind the link decides on must_dir.
+ */
 static int nd_push(struct nameidata *nd, const char *text, size_t len)
 {
 	size_t rest = strlen(nd->rest);
@@ -182,7 +184,8 @@ int nd_follow(struct nameidata *nd, struct dentry *link)
 	if (*text == '/') {
 		if (nd->flags & LOOKUP_BENEATH)
 			return -EXDEV;
-		if ((nd->flags & LOOKUP_NO_XDEV) && nd->root->mount != nd->at->mount)
+		/* Linux has not looked at the root yet then, and says so. */
+		if ((nd->flags & LOOKUP_NO_XDEV) && nd->start != nd->root)
 			return -EXDEV;
 	}
 	err = nd_push(nd, text, (size_t)len);

@@ -46,7 +46,9 @@ int create_begin(struct nameidata *nd, bool want_dir, struct dentry **out)
 	err = nd_lookup_last(nd, true, out);
 	if (err)
 		goto out_unlock;
-	if ((*out)->inode)
+	if (nd->at->flags & DENTRY_DELETED)
+		err = -ENOENT;
+	else if ((*out)->inode)
 		err = -EEXIST;
 	else if (nd->slash && !want_dir)
 		err = -ENOENT;

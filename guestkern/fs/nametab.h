@@ -33,7 +33,8 @@ struct nametab {
 
 void nametab_init(struct nametab *t);
 struct nament *nametab_find(struct nametab *t, const char *name, size_t len);
-struct nament *nametab_add(struct nametab *t, const char *name, size_t len);	/* NULL: no memory */
+/* NULL: no memory */
+struct nament *nametab_add(struct nametab *t, const char *name, size_t len);
 void nametab_del(struct nametab *t, struct nament *e);
 void nametab_free(struct nametab *t);		/* names only: inodes are the caller's */
 struct nament *nametab_from(struct nametab *t, u64 cookie);	/* first at or after, or NULL */

@@ -10,11 +10,12 @@
 #include <linux/openat2.h>
 
 #define O_KEPT_BY_PATH	(O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
-#define O_ONCE		(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC)	/* not kept in file->flags */
+/* Not kept in file->flags. */
+#define O_ONCE		(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC)
 #define O_TMPFILE_BIT	020000000
-#define O_VALID		(O_ACCMODE_MASK | O_ONCE | O_APPEND | O_NONBLOCK | O_DSYNC | FASYNC | O_DIRECT | \
-			 O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_SYNC | \
-			 O_PATH | O_TMPFILE_BIT)
+#define O_VALID		(O_ACCMODE_MASK | O_ONCE | O_APPEND | O_NONBLOCK | O_DSYNC | FASYNC | \
+			 O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | \
+			 O_CLOEXEC | O_SYNC | O_PATH | O_TMPFILE_BIT)
 
 static const struct file_ops path_ops;	/* O_PATH: nothing can be done with it */
 
@@ -65,7 +66,9 @@ int file_open_dentry(struct dentry *dentry, u32 flags, struct file **out)
 
 static unsigned open_mask(u32 flags)
 {
-	static const u8 mask[] = { MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE, MAY_READ | MAY_WRITE };
+	static const u8 mask[] = {
+		MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE, MAY_READ | MAY_WRITE,
+	};
 
 	return mask[flags & O_ACCMODE_MASK] | (flags & O_TRUNC ? MAY_WRITE : 0u);
 }

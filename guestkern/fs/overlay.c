@@ -18,6 +18,18 @@ bool overlay_inode_is(const struct inode *inode)
 	return super_is_overlay(inode->sb);
 }
 
+static u32 overlay_nlink(const struct overlay_inode *oi, const struct inode *real)
+{
+	bool gone = oi->self && (oi->self->flags & DENTRY_DELETED);
+
+	if (gone && inode_is_dir(real))
+		return 0;
+	if (oi->lower && oi->upper && inode_is_dir(real))
+		return 1;	/* merged: not counted, which readers of directories know */
+	/* the host keeps its link */
+	return gone && real->nlink ? real->nlink - 1 : real->nlink;
+}
+
 void overlay_sync(struct inode *inode)
 {
 	struct overlay_inode *oi = overlay_i(inode);
@@ -26,7 +38,7 @@ void overlay_sync(struct inode *inode)
 	inode->mode = real->mode;
 	inode->uid = real->uid;
 	inode->gid = real->gid;
-	inode->nlink = oi->lower && oi->upper && inode_is_dir(real) ? 1 : real->nlink;
+	inode->nlink = overlay_nlink(oi, real);
 	inode->rdev = real->rdev;
 	inode->size = real->size;
 	inode->blocks = real->blocks;
@@ -161,13 +173,14 @@ static int overlay_revalidate(struct inode *dir, struct dentry *dentry)
 	err = overlay_lookup_lower(dir, dentry, &lower, &expires_ns);
 	if (err)
 		return err;
-	dentry->expires_ns = expires_ns;
-	if (!lower)
-		return !oi;
-	if (!oi || (lower != oi->lower && lower->inode != oi->lower->inode)) {
-		dentry_put(lower);
-		return 0;
+	if (!oi || !lower || (lower != oi->lower && lower->inode != oi->lower->inode)) {
+		if (lower)
+			dentry_put(lower);
+		else if (!oi)
+			dentry->expires_ns = expires_ns;
+		return !lower && !oi;
 	}
+	dentry->expires_ns = expires_ns;
 	dentry_put(oi->lower);
 	oi->lower = lower;
 	overlay_sync(dentry->inode);
@@ -198,7 +211,7 @@ static int overlay_walk(struct dentry *start, const char *rest)
 	if (known)
 		return 0;
 	mutex_lock(&lower->lock);
-	lower->ops->walk(oi->lower, rest);
+	dcache_walk(oi->lower, rest);
 	mutex_unlock(&lower->lock);
 	return 0;
 }

@@ -22,7 +22,8 @@ struct overlay_super {
 
 struct overlay_inode {
 	struct inode *upper;	/* referenced, or NULL: only lower */
-	struct dentry *lower;	/* referenced positive dentry, or NULL; directories and not copied up */
+	/* referenced positive dentry, or NULL; directories and not copied up */
+	struct dentry *lower;
 	struct dentry *self;	/* while lower-only: the dentry; not a reference */
 };
 

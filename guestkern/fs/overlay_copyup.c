@@ -5,6 +5,7 @@
  * afterwards, so two tasks that copy the same file up do no harm.
  */
 #include "fs/overlay.h"
+#include "fs/pagecache.h"
 
 #include <linux/magic.h>
 
@@ -25,7 +26,7 @@ static int copyup_data(struct inode *from, struct inode *to)
 			return 0;
 		if (err)
 			break;
-		dst = page_alloc(0, 0);
+		dst = pagecache_alloc(0);
 		if (dst) {
 			memcpy(page_addr(dst), page_addr(src), PAGE_SIZE);
 			err = pagecache_insert(to, i, dst, false);

@@ -8,7 +8,9 @@
 
 #include <linux/fs.h>
 
-/* Whether the lower directory has this name; when in doubt, yes: a whiteout too many is harmless. */
+/*
+ * Whether the lower directory has this name; when in doubt, yes: a whiteout too many is harmless.
+ */
 static bool name_is_lower(struct inode *dir, const struct dentry *dentry)
 {
 	struct dentry *parent = overlay_i(dir)->lower, *d;

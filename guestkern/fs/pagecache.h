@@ -23,7 +23,8 @@ struct page_cache {
 	struct wait_queue wq;
 	u64 ra_next;		/* where a sequential reader would go on */
 	u32 ra_size;
-	bool mapped_dirty;	/* mapped shared and writable: written pages stay dirty until the end */
+	/* mapped shared and writable: written pages stay dirty until the end */
+	bool mapped_dirty;
 };
 
 extern struct list cache_lru;
@@ -44,6 +45,7 @@ u64 *pagecache_slot(struct page_cache *c, u64 index);
 void pagecache_remove(struct page_cache *c, u64 index);	/* drops the cache's reference */
 int pagecache_make(struct inode *inode, u64 index, struct page **out);
 void pagecache_set_dirty(struct page_cache *c, u64 *slot);
-int pagecache_writeback_range(struct inode *inode, u64 from, u64 to);	/* page indexes [from, to) */
+/* page indexes [from, to) */
+int pagecache_writeback_range(struct inode *inode, u64 from, u64 to);
 /* page_alloc() that reclaims cache pages when memory is short. */
 struct page *pagecache_alloc(unsigned flags);

@@ -120,8 +120,11 @@ static long write_limit(struct inode *inode, u64 pos, size_t len)
 	if (pos >= MAX_OFFSET)
 		return -EFBIG;
 	len = MIN(MIN(len, limit - pos), MAX_OFFSET - pos);
-	if ((inode->seals & F_SEAL_GROW) && pos + len > inode->size)
-		return pos < inode->size ? (long)(inode->size - pos) : -EPERM;
+	if ((inode->seals & F_SEAL_GROW) && pos + len > inode->size) {
+		u64 whole = ALIGN_DOWN(inode->size, PAGE_SIZE);	/* Linux stops at a page */
+
+		return pos < whole ? (long)(whole - pos) : -EPERM;
+	}
 	return (long)len;
 }
 

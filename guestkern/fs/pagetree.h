@@ -8,7 +8,8 @@
 #include "core/types.h"
 
 struct pagetree {
-	u64 root;		/* height 0: the word at index 0; else the address of the top node */
+	/* height 0: the word at index 0; else the address of the top node */
+	u64 root;
 	unsigned height;
 };
 

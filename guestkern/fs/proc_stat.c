@@ -38,7 +38,7 @@ static struct signal_sets signal_sets(const struct process *proc)
 {
 	struct signal_sets sets = { 0, 0 };
 
-	for (int sig = 1; proc->sighand && sig <= NSIG; sig++) {
+	for (int sig = 1; proc->sighand && sig <= SIGNALS; sig++) {
 		u64 handler = proc->sighand->action[sig - 1].handler;
 
 		if (handler == SIG_HANDLER_IGN)

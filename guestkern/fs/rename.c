@@ -127,8 +127,11 @@ static int rename_dentries(struct nameidata *from, struct dentry *old, struct na
 static int rename_locked(struct nameidata *from, struct nameidata *to, unsigned flags)
 {
 	struct dentry *old, *new;
-	int err = nd_lookup_last(from, true, &old);
+	int err;
 
+	if ((from->at->flags | to->at->flags) & DENTRY_DELETED)
+		return -ENOENT;
+	err = nd_lookup_last(from, true, &old);
 	if (err)
 		return err;
 	err = nd_lookup_last(to, true, &new);

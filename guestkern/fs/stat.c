@@ -149,7 +149,8 @@ long sys_statx(int dfd, u64 path, int flags, u32 mask, u64 ustx)
 	struct dentry *d;
 	long err;
 
-	if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE)) ||
+	if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT |
+		       AT_STATX_SYNC_TYPE)) ||
 	    (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE || (mask & STATX__RESERVED))
 		return -EINVAL;
 	if ((flags & AT_EMPTY_PATH) && dfd >= 0 && path_is_empty(path)) {

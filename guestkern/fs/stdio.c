@@ -183,9 +183,12 @@ static int stdio_attach_tty(const struct fdt *fdt, int init, const char *kinds[3
 		cols = (u16)(size[6] << 8 | size[7]);
 	}
 	err = tty_attach(is_tty, rows, cols);
-	if (!err)
-		tty_set_session(tty_console(), current->proc);
-	return err;
+	if (err)
+		return err;
+	/* The first program leads a session of its own, also when it is told so only later. */
+	current->proc->sid = current->proc->pgid = current->proc->pid;
+	tty_set_session(tty_console(), current->proc);
+	return 0;
 }
 
 int stdio_setup(struct files *files, const struct fdt *fdt)

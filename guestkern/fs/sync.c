@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing back and reading ahead on request: sync(2) and its kin, posix_fadvise(2), readahead(2). */
+/*
+ * Writing back and reading ahead on request: sync(2) and its kin, posix_fadvise(2), readahead(2).
+ */
 #include "fs/pagecache.h"
 #include "fs/syscalls.h"
 

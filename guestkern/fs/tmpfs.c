@@ -110,7 +110,10 @@ int tmpfs_symlink_new(struct super *sb, const char *target, struct inode **out)
 	return 0;
 }
 
-/* What is left of a tree goes without recursion: a directory that dies gives its children to `dead`. */
+/*
+ * What is left of a tree goes without recursion: a directory that dies gives its children to
+ * `dead`.
+ */
 static void tmpfs_empty(struct inode *dir, struct list *dead)
 {
 	struct nametab *t = &tmpfs_i(dir)->names;
@@ -162,7 +165,7 @@ int tmpfs_setattr(struct inode *inode, const struct attr *attr)
 		if ((attr->size < old && (inode->seals & F_SEAL_SHRINK)) ||
 		    (attr->size > old && (inode->seals & F_SEAL_GROW)))
 			return -EPERM;
-		if (attr->size < old) {
+		if (attr->size <= old) {	/* equal: pages beyond the end go too */
 			err = pagecache_zero(inode, attr->size, ALIGN_UP(old, PAGE_SIZE));
 			if (err)
 				return err;
@@ -265,7 +268,8 @@ int tmpfs_mount(u64 max_bytes, u32 root_mode, struct super **out)
 	}
 	sb->priv = ts;
 	sb->destroy = tmpfs_destroy;
-	ts->max_pages = max_bytes ? (max_bytes + PAGE_SIZE - 1) / PAGE_SIZE : page_total_count() / 2;
+	ts->max_pages = max_bytes ? (max_bytes + PAGE_SIZE - 1) / PAGE_SIZE :
+				    page_total_count() / 2;
 	ts->max_inodes = MAX(page_total_count() / 2, 1024ull);
 	sb->root = tmpfs_inode_new(sb, S_IFDIR | root_mode, 0);
 	if (!sb->root) {

@@ -70,7 +70,8 @@ struct inode_ops {
 	int (*statfs)(struct inode *inode, void *statfs64);
 	long (*getxattr)(struct inode *inode, const char *name, void *buf, size_t size);
 	long (*listxattr)(struct inode *inode, void *buf, size_t size);
-	int (*setxattr)(struct inode *inode, const char *name, const void *val, size_t size, int flags);
+	int (*setxattr)(struct inode *inode, const char *name, const void *val, size_t size,
+			int flags);
 	int (*removexattr)(struct inode *inode, const char *name);
 	void (*evict)(struct inode *inode);		/* last reference is gone */
 };
@@ -98,17 +99,22 @@ struct file_ops {
 	u32 (*poll)(struct file *file, struct poll_table *pt);	/* POLL* mask; NULL: always ready */
 	int (*fsync)(struct file *file, bool datasync);
 	int (*fallocate)(struct file *file, int mode, u64 off, u64 len);
-	int (*mmap)(struct file *file, struct vma *vma);	/* NULL: -ENODEV; generic: pagecache_mmap */
+	/* NULL: -ENODEV; generic: pagecache_mmap */
+	int (*mmap)(struct file *file, struct vma *vma);
 };
 
 /* Where the pages of a cached file come from and go to. */
 struct cache_ops {
-	/* Fill n consecutive new pages from page index; what is beyond the end is zeroed. 0 or -errno. */
+	/*
+	 * Fill n consecutive new pages from page index; what is beyond the end is zeroed. 0 or
+	 * -errno.
+	 */
 	int (*readpages)(struct inode *inode, u64 index, struct page **pages, unsigned n);
 	/* Write a page back (len bytes of it are within the file). NULL: the file is read-only. */
 	int (*writepage)(struct inode *inode, u64 index, struct page *page, unsigned len);
 	/* Optional: the same for n consecutive pages, len bytes in all. */
-	int (*writepages)(struct inode *inode, u64 index, struct page **pages, unsigned n, size_t len);
+	int (*writepages)(struct inode *inode, u64 index, struct page **pages, unsigned n,
+			  size_t len);
 	/*
 	 * Set: the cache is the storage (tmpfs): pages are never reclaimed, holes read as zeros. Told
 	 * of pages about to be added (-ENOSPC refuses) and removed (negative).
@@ -117,7 +123,8 @@ struct cache_ops {
 };
 
 struct super {
-	const char *type;		/* "tmpfs", "fuse", "overlay", "proc" ... as in /proc/mounts */
+	/* "tmpfs", "fuse", "overlay", "proc" ... as in /proc/mounts */
+	const char *type;
 	u64 dev;
 	u64 magic;			/* statfs f_type */
 	struct inode *root;
@@ -143,8 +150,10 @@ struct inode {
 	void *pipe;			/* FIFO state */
 	void *flocks;			/* file locks */
 	void *priv;			/* file system's own */
-	char *link;			/* text of a symbolic link once known (kmalloc); freed with the inode */
-	struct inode *over;		/* overlay inode of which this is the upper part; not a reference */
+	/* text of a symbolic link once known (kmalloc); freed with the inode */
+	char *link;
+	/* overlay inode of which this is the upper part; not a reference */
+	struct inode *over;
 	u32 seals;			/* F_SEAL_* of a memfd */
 	s32 writers;			/* files open for writing (ETXTBSY) */
 };
@@ -206,7 +215,8 @@ struct fs_context {			/* per process; fs_fork() copies or shares */
 /* --- for the rest of the kernel ------------------------------------------------------------ */
 
 void vfs_init(void);			/* caches; nothing is mounted yet */
-int vfs_mount_root(const struct fdt *fdt);	/* root and other mounts as the FDT says (fs/root.c) */
+/* root and other mounts as the FDT says (fs/root.c) */
+int vfs_mount_root(const struct fdt *fdt);
 /* mkdir -p by the kernel itself, in the root's tree; existing directories are fine. */
 int vfs_make_path(const char *path, u32 mode, u32 uid, u32 gid);
 
@@ -230,20 +240,26 @@ int vfs_mount(struct super *sb, struct dentry *target, unsigned flags, const cha
  * owner's release() frees it.
  */
 extern int (*vfs_fifo_open)(struct inode *inode, struct file *file);
-extern int (*vfs_device_open)(struct inode *inode, struct file *file);	/* S_ISCHR/S_ISBLK, ->rdev */
+/* S_ISCHR/S_ISBLK, ->rdev */
+extern int (*vfs_device_open)(struct inode *inode, struct file *file);
 /* F_GETPIPE_SZ (size 0) and F_SETPIPE_SZ: the size or -errno (-EBADF: not a pipe). */
 extern long (*vfs_pipe_size)(struct file *file, u64 size);
 /* mm: take pages [index, index + n) of a file out of every page table (truncate, punched holes). */
 extern void (*vfs_unmap)(struct inode *inode, u64 index, u64 n);
-extern void (*vfs_epoll_release)(struct file *file);	/* last reference is gone, ->epoll not empty */
+/* last reference is gone, ->epoll not empty */
+extern void (*vfs_epoll_release)(struct file *file);
 
 /* Counters, shown under trace FS: what may have cost a host request. */
 struct vfs_stats { u64 walks, lookups, revalidates, readpages, pages_read, writepages; };
 extern struct vfs_stats vfs_stats;
 
 struct inode *inode_new(struct super *sb, u32 mode);	/* refs 1, nlink 1, times now, ino unset */
-struct inode *inode_new_ino(struct super *sb, u32 mode);	/* the same with the super's next ino */
-/* Owner, and mode with the rules of set-group-ID directories, for an object made in dir by current. */
+/* the same with the super's next ino */
+struct inode *inode_new_ino(struct super *sb, u32 mode);
+/*
+ * Owner, and mode with the rules of set-group-ID directories, for an object made in dir by
+ * current.
+ */
 void inode_init_owner(struct inode *inode, const struct inode *dir, u32 mode);
 struct timespec64 inode_now(void);
 /* Text of a symbolic link, kept in the inode: length or -errno. */
@@ -260,9 +276,13 @@ void inode_put(struct inode *inode);
 void dentry_get(struct dentry *dentry);
 void dentry_put(struct dentry *dentry);
 /* Absolute path of a dentry within the process's root; returns a pointer into buf or NULL. */
-char *dentry_path(struct dentry *dentry, char *buf, size_t size);	/* " (deleted)" behind if so */
-void dentry_instantiate(struct dentry *dentry, struct inode *inode);	/* takes over the reference */
-/* A dentry outside every tree, for a magic link to an open file without a name. Takes a reference. */
+/* " (deleted)" behind if so */
+char *dentry_path(struct dentry *dentry, char *buf, size_t size);
+/* takes over the reference */
+void dentry_instantiate(struct dentry *dentry, struct inode *inode);
+/*
+ * A dentry outside every tree, for a magic link to an open file without a name. Takes a reference.
+ */
 struct dentry *dentry_new_anon(struct inode *inode, const char *label);
 
 /*
@@ -299,8 +319,10 @@ void files_get(struct files *files);
 void files_put(struct files *files);			/* closes all with the last reference */
 void files_close_on_exec(struct files *files);
 struct file *fd_file(int fd);				/* referenced, or NULL; current's table */
-int fd_install(struct file *file, unsigned cloexec);	/* lowest free; consumes the reference on success */
-int fd_install_at(struct files *files, int fd, struct file *file);	/* for stdio of the first program */
+/* lowest free; consumes the reference on success */
+int fd_install(struct file *file, unsigned cloexec);
+/* for stdio of the first program */
+int fd_install_at(struct files *files, int fd, struct file *file);
 
 struct fs_context *fs_new(void);
 struct fs_context *fs_fork(struct fs_context *old);
@@ -315,7 +337,10 @@ struct file *file_new_anon(const struct file_ops *ops, const char *label, void *
 /* The same on an inode that is there (a pipe's other end); takes a reference of its own. */
 struct file *file_new_inode(struct inode *inode, const struct file_ops *ops, const char *label,
 			    void *priv, u32 flags);
-/* The inode that attributes, locks and xattrs belong to: the overlay's where inode is its real one. */
+/*
+ * The inode that attributes, locks and xattrs belong to: the overlay's where inode is its real
+ * one.
+ */
 struct inode *file_attr_inode(const struct file *file);
 /* Open an object found by name; permission is the caller's. flags O_*. */
 int file_open_dentry(struct dentry *dentry, u32 flags, struct file **out);
@@ -329,7 +354,8 @@ int path_mknod(const char *path, u32 mode, u64 rdev, struct dentry **out);
 
 int fd_close(int fd);			/* close(2) */
 unsigned fd_count(struct files *files);	/* one more than the highest open descriptor */
-struct file *fd_file_in(struct files *files, int fd);	/* referenced, or NULL (for /proc/<pid>/fd) */
+/* referenced, or NULL (for /proc/<pid>/fd) */
+struct file *fd_file_in(struct files *files, int fd);
 bool fd_cloexec(struct files *files, int fd);
 
 /* llseek operations for page-cached files and for directories with small positions. */
@@ -340,7 +366,10 @@ bool dir_emit_dots(struct file *file, struct dir_context *ctx);
 
 /* --- page cache (fs/pagecache.c) ------------------------------------------------------------ */
 
-/* Referenced up-to-date page, read if need be with read-ahead. -EIO, -ENOMEM; beyond the end: -ENXIO. */
+/*
+ * Referenced up-to-date page, read if need be with read-ahead. -EIO, -ENOMEM; beyond the end:
+ * -ENXIO.
+ */
 int pagecache_get(struct inode *inode, u64 index, struct page **out);
 /* The page if it is there and up to date, referenced, else NULL. Never sleeps (fault-around). */
 struct page *pagecache_peek(struct inode *inode, u64 index);

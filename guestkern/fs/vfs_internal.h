@@ -21,23 +21,30 @@
 #define MAX_OFFSET	0x7fffffffffffffffull
 
 /* --- dcache.c --- */
-struct dentry *dentry_new(struct dentry *parent, const char *name, size_t len);	/* refs 1, unhashed */
-struct dentry *dentry_new_root(struct inode *inode, struct mount *mount);	/* takes over inode */
+/* refs 1, unhashed */
+struct dentry *dentry_new(struct dentry *parent, const char *name, size_t len);
+/* takes over inode */
+struct dentry *dentry_new_root(struct inode *inode, struct mount *mount);
 /*
  * Hash a dentry that was looked up. Takes over the reference; returns a referenced one: the old
  * dentry of that name, renewed, if it has the same inode.
  */
 struct dentry *dcache_enter(struct dentry *dentry);
 void dentry_unhash(struct dentry *dentry);
-void dentry_move(struct dentry *old, struct dentry *new);	/* after rename: old gets new's place */
+/* after rename: old gets new's place */
+void dentry_move(struct dentry *old, struct dentry *new);
 void dentry_exchange(struct dentry *a, struct dentry *b);
 /* After unlink or rmdir: negative if nobody else uses it, else out of the hash and marked. */
 void dentry_delete(struct dentry *dentry);
 bool dentry_unhashed(const struct dentry *dentry);
-bool dentry_is_below(const struct dentry *dentry, const struct dentry *ancestor);	/* or equal */
+/* or equal */
+bool dentry_is_below(const struct dentry *dentry, const struct dentry *ancestor);
 /* The caller holds parent->inode->lock. */
 int dcache_lookup_locked(struct dentry *parent, const char *name, size_t len, const char *rest,
 			 struct dentry **out);
+
+/* The file system's walk(), counted; start->inode->lock is held. */
+void dcache_walk(struct dentry *start, const char *rest);
 
 /* --- inode.c --- */
 bool inode_owner_or_root(const struct inode *inode);
@@ -46,9 +53,11 @@ int inode_permission_as(struct inode *inode, unsigned mask, u32 uid, u32 gid);
 /* setattr with the checks and side effects of chmod, chown, utimes and truncate done before. */
 int inode_setattr(struct inode *inode, const struct attr *attr);
 int inode_truncate(struct inode *inode, u64 size);
-void inode_setattr_simple(struct inode *inode, const struct attr *attr);	/* copy into the inode */
+/* copy into the inode */
+void inode_setattr_simple(struct inode *inode, const struct attr *attr);
 /* A write or chown by an ordinary user takes set-ID bits away: the mode to set, or the old one. */
 u32 inode_mode_without_suid(const struct inode *inode);
+u32 inode_mode_dropped(const struct inode *inode);	/* the same whoever asks: chown(2) */
 void inode_remove_suid(struct inode *inode);
 void inode_touch_atime(struct inode *inode);
 void inode_touch(struct inode *inode);			/* mtime and ctime */
@@ -85,7 +94,8 @@ struct pathname {
 	char *s;
 	char small[192];
 };
-int pathname_get(struct pathname *pn, u64 path);	/* -EFAULT, -ENAMETOOLONG; empty is allowed */
+/* -EFAULT, -ENAMETOOLONG; empty is allowed */
+int pathname_get(struct pathname *pn, u64 path);
 void pathname_put(struct pathname *pn);
 
 int nd_begin(struct nameidata *nd, int dfd, const char *path, unsigned flags);
@@ -101,7 +111,8 @@ int namei(int dfd, u64 path, unsigned flags, struct dentry **out);
 int namei_at(int dfd, u64 path, int at_flags, struct dentry **out);
 
 /* --- mount.c --- */
-struct dentry *mount_cross(struct dentry *dentry);	/* down to what is mounted; consumes, references */
+/* down to what is mounted; consumes, references */
+struct dentry *mount_cross(struct dentry *dentry);
 struct dentry *root_dentry(void);			/* of the whole tree; not referenced */
 void mount_set_root(struct dentry *dentry);
 

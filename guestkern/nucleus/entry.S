@@ -2,7 +2,7 @@
 /*
  * Ring 3: boot entry, upcalls, system calls, the way back to the program, task switch, and user
  * memory copies with fix-up. Interrupts are masked (RSP0_MASKED) from every entry until the
- * window at the end of ret_to_user or fast_return.
+ * windows at the end of ret_to_user and fast_return.
  *
  * Which stack a trap's registers go to depends on the interrupted rsp: in the kernel's window
  * they nest below it, else they go to the top of the task's kernel stack (PC_KSTACK).
@@ -127,8 +127,8 @@ upcall_trap:
 	jmp	ret_from_trap
 
 /*
- * An interrupt outside the kernel. In the window of ret_to_user the program's registers are still
- * at the top of the kernel stack: start the return again instead of nesting.
+ * An interrupt outside the kernel. In the windows of ret_to_user and fast_return the program's
+ * registers are still at the top of the kernel stack: start the return again instead of nesting.
  */
 	.p2align 4
 	.globl	upcall_interrupt
@@ -141,9 +141,14 @@ upcall_interrupt:
 	movq	%rdx, SLOT_VECTOR(%rax)
 	leaq	window_start(%rip), %rdx
 	subq	%rdx, %rcx
-	movq	SLOT_VECTOR(%rax), %rdx
 	cmpq	$(window_end - window_start), %rcx
 	jb	2f
+	leaq	fast_window_start - window_start(%rdx), %rdx
+	movq	SLOT_RIP(%rax), %rcx
+	subq	%rdx, %rcx
+	cmpq	$(fast_window_end - fast_window_start), %rcx
+	jb	2f
+	movq	SLOT_VECTOR(%rax), %rdx
 	slot_to_stack
 	push_gprs %gs:PC_SCRATCH, -72(%rax)
 	slot_done
@@ -231,11 +236,17 @@ syscall_trap:
 	jz	fast_return
 	jmp	ret_to_user
 
-/* From a patched site's stub: rcx = return address, eax = number; r11 is free. */
+/*
+ * From a patched site's stub: rcx = return address, eax = number; r11 is free. The flags are the
+ * program's and stay so: masked without arithmetic.
+ */
 	.p2align 4
-	.globl	syscall_fast
+	.globl	syscall_fast, syscall_fast_masked
 syscall_fast:
-	subq	$SLOT_SIZE, %gs:PC_RSP0
+	movq	%gs:PC_SELF, %r11
+	leaq	RSP0_MASKED(%r11), %r11
+	movq	%r11, %gs:PC_RSP0
+syscall_fast_masked:
 	movq	%rsp, %gs:PC_SCRATCH
 	movq	%gs:PC_KSTACK, %rsp
 	pushfq
@@ -244,8 +255,14 @@ syscall_fast:
 	call	syscall_dispatch		/* nonzero: registers changed, or work is pending */
 	testl	%eax, %eax
 	jnz	ret_to_user
+/* Behind the call again, with all registers but rcx and r11 as they were, and rax the result. */
 fast_return:
-	movq	REGS_R11(%rsp), %r11
+	movq	%gs:PC_SELF, %rax
+	addq	$RSP0_UNMASKED, %rax
+	movq	%rax, %gs:PC_RSP0
+fast_window_start:				/* like window_start: an interrupt starts the return again */
+	cmpq	$0, %gs:PC_PENDING
+	jne	1f
 	movq	REGS_R10(%rsp), %r10
 	movq	REGS_R9(%rsp), %r9
 	movq	REGS_R8(%rsp), %r8
@@ -254,24 +271,13 @@ fast_return:
 	movq	REGS_RSI(%rsp), %rsi
 	movq	REGS_RDI(%rsp), %rdi
 	movq	REGS_RIP(%rsp), %rcx
-	movq	REGS_RSP(%rsp), %rsp
-	addq	$SLOT_SIZE, %gs:PC_RSP0
-	.globl	fast_window_start, fast_window_end
-fast_window_start:				/* trap_interrupt_fixup(): as if at the address in rcx */
-	cmpq	$0, %gs:PC_PENDING
-	jne	1f
-	jmp	*%rcx
-fast_window_end:
-1:	subq	$SLOT_SIZE, %gs:PC_RSP0
-	movq	%rsp, %gs:PC_SCRATCH
-	movq	%gs:PC_KSTACK, %rsp
-	pushq	$HUSK_USER_DS
-	pushq	%gs:PC_SCRATCH
+	movq	REGS_RFLAGS(%rsp), %r11
 	pushq	%r11
-	pushq	$HUSK_USER_CS
-	pushq	%rcx
-	pushq	$-1
-	push_gprs %rcx, %rax
+	popfq
+	movq	REGS_RSP(%rsp), %rsp
+	jmp	*%rcx
+1:	subq	$SLOT_SIZE, %gs:PC_RSP0
+fast_window_end:
 	jmp	ret_to_user
 
 /*

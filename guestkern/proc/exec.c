@@ -8,6 +8,7 @@
 #include "proc/exec_load.h"
 #include "proc/exit.h"
 #include "proc/fpu.h"
+#include "proc/posix_timer.h"
 #include "proc/signal_send.h"
 #include "proc/syscalls.h"
 #include "core/print.h"
@@ -148,6 +149,7 @@ static void exec_commit(struct exec_image *im, struct file *file, const char *pa
 		proc->sighand = own;
 	}
 	sighand_exec(proc);
+	posix_timers_exit(proc);
 	files_close_on_exec(proc->files);
 	comm_set(path);
 	kfree(proc->exe);

@@ -3,6 +3,7 @@
 #include "proc/exit.h"
 #include "proc/futex.h"
 #include "proc/misc.h"
+#include "proc/posix_timer.h"
 #include "proc/process.h"
 #include "proc/signal_send.h"
 #include "proc/syscalls.h"
@@ -120,6 +121,7 @@ static void process_end(struct process *proc)
 	if (proc->pid == FIRST_PID)
 		vm_end(proc->exit_status);
 	itimer_exit(proc);
+	posix_timers_exit(proc);
 	if (proc->tty && proc->sid == proc->pid)
 		tty_disassociate(proc);
 	files_put(proc->files);

@@ -194,7 +194,7 @@ long sys_clone3(u64 args, u64 size)
 		return -E2BIG;
 	if (copy_from_user(&a, args, size))
 		return -EFAULT;
-	if ((a.flags & CSIGNAL) || a.exit_signal > NSIG || !!a.stack != !!a.stack_size ||
+	if ((a.flags & CSIGNAL) || a.exit_signal > SIGNALS || !!a.stack != !!a.stack_size ||
 	    (a.set_tid_size && a.set_tid))
 		return -EINVAL;
 	c = (struct clone){

@@ -57,7 +57,7 @@ static long securebits_set(u64 bits)
 
 static long pdeath_set(u64 sig)
 {
-	if (sig > NSIG)
+	if (sig > SIGNALS)
 		return -EINVAL;
 	current->proc->pdeath_signal = (s32)sig;
 	return 0;

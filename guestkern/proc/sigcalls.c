@@ -13,7 +13,7 @@ long sys_rt_sigaction(int sig, u64 new, u64 old, u64 size)
 {
 	struct sigaction_k act, prev;
 
-	if (size != 8 || sig < 1 || sig > NSIG)
+	if (size != 8 || sig < 1 || sig > SIGNALS)
 		return -EINVAL;
 	if (new && copy_from_user(&act, new, sizeof(act)))
 		return -EFAULT;
@@ -150,7 +150,7 @@ long sys_kill(s32 pid, int sig)
 	struct process *p, *tmp;
 	int ret = -ESRCH, r;
 
-	if (sig < 0 || sig > NSIG)
+	if (sig < 0 || sig > SIGNALS)
 		return -EINVAL;
 	if (pid > 0) {
 		p = process_find(pid);
@@ -170,7 +170,7 @@ static long kill_thread(s32 tgid, s32 tid, int sig, const struct siginfo_k *info
 {
 	struct task *task = task_find(tid);
 
-	if (tid <= 0 || sig < 0 || sig > NSIG)
+	if (tid <= 0 || sig < 0 || sig > SIGNALS)
 		return -EINVAL;
 	if (!task || (tgid >= 0 && task->proc->pid != tgid))
 		return -ESRCH;
@@ -210,7 +210,7 @@ long sys_rt_sigqueueinfo(s32 pid, int sig, u64 uinfo)
 
 	if (ret)
 		return ret;
-	if (sig < 0 || sig > NSIG)
+	if (sig < 0 || sig > SIGNALS)
 		return -EINVAL;
 	return proc ? kill_one(proc, &info, sig) : -ESRCH;
 }

@@ -54,8 +54,7 @@ static u32 altstack_state(u64 sp)
 	return (on_altstack(sp) ? SS_ONSTACK_ : 0) | (current->altstack_flags & SS_AUTODISARM_);
 }
 
-static void context_fill(struct sigcontext_64 *mc, const struct regs *r, u64 oldmask, u64 fp,
-			 const struct siginfo_k *info)
+static void context_fill(struct sigcontext_64 *mc, const struct regs *r, u64 oldmask, u64 fp)
 {
 	*mc = (struct sigcontext_64){
 		.r8 = r->r8, .r9 = r->r9, .r10 = r->r10, .r11 = r->r11, .r12 = r->r12,
@@ -64,10 +63,9 @@ static void context_fill(struct sigcontext_64 *mc, const struct regs *r, u64 old
 		.sp = r->rsp, .ip = r->rip, .flags = r->rflags, .cs = HUSK_USER_CS,
 		.ss = HUSK_USER_DS, .oldmask = oldmask, .fpstate = fp,
 	};
-	if (info->signo == SIGSEGV || info->signo == SIGBUS) {
-		mc->cr2 = info->fault.addr;
-		mc->trapno = 14;
-	}
+	mc->err = current->fault_err;
+	mc->trapno = current->fault_trapno;
+	mc->cr2 = current->fault_addr;
 }
 
 /* Live state to the program's stack at fp, with the words that say how much of it there is. */
@@ -110,7 +108,7 @@ int sigframe_push(struct regs *regs, int sig, const struct sigaction_k *act,
 	sp = ALIGN_DOWN(fp - sizeof(frame), 16) - 8;
 	frame.uc.flags = UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS | (fpu_xsave ? UC_FP_XSTATE : 0);
 	frame.uc.sigmask = oldmask;
-	context_fill(&frame.uc.mc, regs, oldmask, fp, info);
+	context_fill(&frame.uc.mc, regs, oldmask, fp);
 	memcpy(frame.info, info, sizeof(frame.info));
 	if (fpstate_push(fp) || copy_to_user(sp, &frame, sizeof(frame)))
 		return -EFAULT;

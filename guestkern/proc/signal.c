@@ -62,7 +62,7 @@ void sighand_put(struct sighand *sh)
 
 void sighand_exec(struct process *proc)
 {
-	for (unsigned i = 0; i < NSIG; i++) {
+	for (unsigned i = 0; i < SIGNALS; i++) {
 		struct sigaction_k *act = &proc->sighand->action[i];
 
 		*act = (struct sigaction_k){ .handler = act->handler == SIG_IGN_ ? SIG_IGN_ : SIG_DFL_ };
@@ -186,8 +186,7 @@ int signal_send_info(struct process *proc, const struct siginfo_k *info)
 	list_for_each(t, &proc->threads, thread_link) {
 		if (t->sigmask & SIGMASK(info->signo))
 			continue;
-		if (t == current)
-			return ret;
+		/* `current` may be asleep: the last to sleep idles on its own stack. */
 		task_notify(t);
 		if (t->state != TASK_SLEEPING_NOINTR)
 			return ret;
@@ -329,6 +328,7 @@ static void handler_enter(struct regs *regs, int sig, const struct siginfo_k *in
 	bool nohand = (s64)regs->rax == -ERESTARTNOHAND;
 
 	syscall_restart(regs, (act.flags & SA_RESTART) && !nohand);
+	current->restart_deadline_ns = 0;
 	current->restore_sigmask = false;
 	if (act.flags & SA_RESETHAND)
 		slot->handler = SIG_DFL_;

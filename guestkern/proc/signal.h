@@ -4,7 +4,7 @@
 
 #include "core/list.h"
 
-#define NSIG 64
+#define SIGNALS 64
 
 struct siginfo_k {		/* what becomes siginfo_t; union by code */
 	s32 signo, err, code, pad;
@@ -27,5 +27,5 @@ struct sigaction_k {		/* the kernel ABI's struct sigaction */
 
 struct sighand {
 	unsigned refs;
-	struct sigaction_k action[NSIG];
+	struct sigaction_k action[SIGNALS];
 };

@@ -34,6 +34,26 @@ static bool work_pending(const struct task *task, long ret)
 	       (sched_runnable() && !cpu_this()->timer_deadline_ns);
 }
 
+static inline long syscall_run(const struct syscall *call, const struct regs *regs)
+{
+	if (likely(regs->orig_rax < NSYSCALLS && call->fn))
+		return call->fn((long)regs->rdi, (long)regs->rsi, (long)regs->rdx, (long)regs->r10,
+				(long)regs->r8, (long)regs->r9);
+	return syscall_unknown(regs->orig_rax);
+}
+
+static __attribute__((noinline)) long syscall_traced(const struct syscall *call,
+						     const struct regs *regs)
+{
+	struct trace_line line;
+	long ret;
+
+	syscall_trace_enter(regs->orig_rax < NSYSCALLS ? call : NULL, regs, &line);
+	ret = syscall_run(call, regs);
+	syscall_trace_leave(&line, ret);
+	return ret;
+}
+
 int syscall_dispatch(struct regs *regs)
 {
 	u64 nr = regs->orig_rax;
@@ -41,13 +61,10 @@ int syscall_dispatch(struct regs *regs)
 	struct task *task = current;
 	long ret;
 
-	if (likely(nr < NSYSCALLS && call->fn))
-		ret = call->fn((long)regs->rdi, (long)regs->rsi, (long)regs->rdx, (long)regs->r10,
-			       (long)regs->r8, (long)regs->r9);
-	else
-		ret = syscall_unknown(nr);
 	if (unlikely(trace_mask & HUSK_TRACE_SYSCALL))
-		syscall_trace(nr < NSYSCALLS ? call : NULL, regs, ret);
+		ret = syscall_traced(call, regs);
+	else
+		ret = syscall_run(call, regs);
 	if (!task->regs_changed)
 		regs->rax = (u64)ret;
 	if (likely(!work_pending(task, ret)))

@@ -19,7 +19,14 @@ struct syscall {
 #define NSYSCALLS 463
 extern const struct syscall syscall_table[NSYSCALLS];
 
-void syscall_trace(const struct syscall *call, const struct regs *regs, long ret);
+struct trace_line {
+	size_t len;
+	char text[256];
+};
+
+/* Before and after a call that is traced (call NULL: no such number). */
+void syscall_trace_enter(const struct syscall *call, const struct regs *regs, struct trace_line *line);
+void syscall_trace_leave(struct trace_line *line, long ret);
 
 /*
  * From nucleus/entry.S. 0: the program goes on behind its call with only rax changed; nonzero:

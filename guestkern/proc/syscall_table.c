@@ -8,6 +8,7 @@
 #include "fs/syscalls.h"
 #include "fs/syscalls_kfs.h"
 #include "mm/syscalls.h"
+#include "proc/posix_timer.h"
 #include "proc/syscalls.h"
 #include "proc/syscalls_misc.h"
 
@@ -238,11 +239,11 @@ const struct syscall syscall_table[NSYSCALLS] = {
 	NAME(219, restart_syscall),
 	NAME(220, semtimedop),
 	CALL(221, fadvise64, "dzzd"),
-	NAME(222, timer_create),
-	NAME(223, timer_settime),
-	NAME(224, timer_gettime),
-	NAME(225, timer_getoverrun),
-	NAME(226, timer_delete),
+	CALL(222, timer_create, "dpp"),
+	CALL(223, timer_settime, "dxpp"),
+	CALL(224, timer_gettime, "dp"),
+	CALL(225, timer_getoverrun, "d"),
+	CALL(226, timer_delete, "d"),
 	CALL(227, clock_settime, "dp"),
 	CALL(228, clock_gettime, "dp"),
 	CALL(229, clock_getres, "dp"),

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `--trace=syscall`: a line a system call, in the manner of strace. */
+/*
+ * `--trace=syscall`: a line a system call, in the manner of strace. Arguments are formatted before
+ * the call, since execve(2) takes the memory that they point to.
+ */
 #include "proc/syscall.h"
+#include "proc/errno_name.h"
 #include "proc/task.h"
 #include "core/print.h"
 #include "core/string.h"
@@ -8,7 +12,8 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 
-#define LINE 256
+#define NR_EXIT 60
+#define NR_EXIT_GROUP 231
 #define STRING_MAX 48
 
 static size_t put_string(char *out, size_t size, u64 addr)
@@ -47,28 +52,47 @@ static size_t put_arg(char *out, size_t size, char kind, u64 val)
 	}
 }
 
-void syscall_trace(const struct syscall *call, const struct regs *r, long ret)
+static size_t put_call(char *line, size_t size, const struct syscall *call, const struct regs *r)
 {
 	const u64 arg[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9 };
 	const char *kinds = call && call->args ? call->args : "xxxxxx";
-	char line[LINE];
-	size_t n;
+	size_t n = (size_t)snprintf(line, size, "[%d] ", current->tid);
 
-	n = (size_t)snprintf(line, sizeof(line), "[%d] ", current->tid);
 	if (call && call->name)
-		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s(", call->name);
+		n += (size_t)snprintf(line + n, size - n, "%s(", call->name);
 	else
-		n += (size_t)snprintf(line + n, sizeof(line) - n, "syscall_%lu(", r->orig_rax);
-	for (unsigned i = 0; i < 6 && kinds[i] && n + 80 < sizeof(line); i++) {
+		n += (size_t)snprintf(line + n, size - n, "syscall_%lu(", r->orig_rax);
+	for (unsigned i = 0; i < 6 && kinds[i] && n + 80 < size; i++) {
 		if (i)
-			n += (size_t)snprintf(line + n, sizeof(line) - n, ", ");
-		n += put_arg(line + n, sizeof(line) - n, kinds[i], arg[i]);
+			n += (size_t)snprintf(line + n, size - n, ", ");
+		n += put_arg(line + n, size - n, kinds[i], arg[i]);
 	}
-	if (ret < 0 && ret > -4096)
-		snprintf(line + n, sizeof(line) - n, ") = -1 (errno %ld)", -ret);
+	return n;
+}
+
+static void put_result(char *out, size_t size, long ret)
+{
+	const char *name = ret < 0 && ret > -4096 ? errno_name((int)-ret) : NULL;
+
+	if (name)
+		snprintf(out, size, ") = -1 %s", name);
+	else if (ret < 0 && ret > -4096)
+		snprintf(out, size, ") = ? (interrupted)");
 	else if (ret > 0xffff)
-		snprintf(line + n, sizeof(line) - n, ") = 0x%lx", ret);
+		snprintf(out, size, ") = 0x%lx", ret);
 	else
-		snprintf(line + n, sizeof(line) - n, ") = %ld", ret);
-	klog("%s", line);
+		snprintf(out, size, ") = %ld", ret);
+}
+
+void syscall_trace_enter(const struct syscall *call, const struct regs *regs, struct trace_line *line)
+{
+	line->len = put_call(line->text, sizeof(line->text), call, regs);
+	if (regs->orig_rax == NR_EXIT || regs->orig_rax == NR_EXIT_GROUP)
+		klog("%s) = ?", line->text);
+}
+
+void syscall_trace_leave(struct trace_line *line, long ret)
+{
+	put_result(line->text + line->len, sizeof(line->text) - line->len, ret);
+	klog("%s", line->text);
 }

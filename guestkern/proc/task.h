@@ -63,6 +63,7 @@ struct process {
 	bool *vfork_done;
 
 	/* For proc/misc and friends. All zero is right for a new process; "fork" and "exec" say more. */
+	struct list posix_timers;	/* proc/posix_timer.c; zero until the first */
 	struct ktimer real_timer;	/* ITIMER_REAL; exit calls itimer_exit() */
 	u64 real_interval_ns;
 	u64 cap_dropped;		/* root's capabilities given up; fork copies */
@@ -99,6 +100,8 @@ struct task {
 	struct sigqueue pending;	/* for this thread */
 	u64 altstack_sp, altstack_size;
 	u32 altstack_flags;
+
+	u64 fault_err, fault_trapno, fault_addr;	/* of the last trap, for a handler's sigcontext */
 
 	u64 clear_child_tid;		/* set_tid_address(2) */
 	u64 set_child_tid;		/* CLONE_CHILD_SETTID, until the task first runs */

@@ -165,15 +165,15 @@ static void test_caps(void)
 
 static void test_limits(void)
 {
-	struct rlimit lim;
+	struct rlim lim;
 
 	rlimits_init(current->proc, fake_fdt());
 	tap_ok(sys_getrlimit(3, U(&lim)) == 0 && lim.cur == 8 << 20, "RLIMIT_STACK");
-	lim = (struct rlimit){ 100, 50 };
+	lim = (struct rlim){ 100, 50 };
 	tap_ok(sys_setrlimit(7, U(&lim)) == -EINVAL, "soft above hard");
-	lim = (struct rlimit){ 100, 2000000 };
+	lim = (struct rlim){ 100, 2000000 };
 	tap_ok(sys_setrlimit(7, U(&lim)) == -EPERM, "more files than there can be");
-	lim = (struct rlimit){ 100, 200 };
+	lim = (struct rlim){ 100, 200 };
 	current->proc->cred.euid = 1000;
 	tap_ok(sys_prlimit64(0, 7, U(&lim), U(&lim)) == 0 && lim.cur == 1024, "prlimit: old value");
 	lim.max = 300;

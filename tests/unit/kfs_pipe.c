@@ -208,6 +208,7 @@ static void test_blocking(void)
 	fd_close(fds[0]);
 }
 
+static struct super some_fs = { .type = "tmpfs" };
 static struct inode *fifo;
 
 static long open_read(void *arg)
@@ -223,7 +224,8 @@ static void test_fifo(void)
 	struct fake_task *t;
 	u64 pos = 0;
 
-	fifo = pipefs_inode(&fifo_ops);
+	fifo = inode_new(&some_fs, S_IFIFO | 0600);
+	fifo->fops = &fifo_ops;
 	tap_ok(fake_open(fifo, O_WRONLY | O_NONBLOCK, &w) == -ENXIO && !fifo->pipe,
 	       "O_WRONLY|O_NONBLOCK without a reader is ENXIO and leaves no state");
 	tap_ok(fake_open(fifo, O_RDONLY | O_NONBLOCK, &r) == 0, "O_RDONLY|O_NONBLOCK opens at once");
@@ -251,6 +253,22 @@ static void test_fifo(void)
 	inode_put(fifo);
 }
 
+/* A pipe whose other end is gone can be opened through /proc without waiting. */
+static void test_reopen(void)
+{
+	struct file *r = NULL;
+	u64 pos = 0;
+
+	pipe_pair(0);
+	do_write(fds[1], "left", 4);
+	fd_close(fds[1]);
+	tap_ok(fake_open(fake_file(fds[0])->inode, O_RDONLY, &r) == 0 &&
+	       r->ops->read(r, back, 9, &pos) == 4 && r->ops->poll(r, NULL) == POLLHUP,
+	       "a pipe opened again does not wait for a writer");
+	file_put(r);
+	fd_close(fds[0]);
+}
+
 int main(void)
 {
 	fake_init();
@@ -261,6 +279,7 @@ int main(void)
 	test_hangup();
 	test_blocking();
 	test_fifo();
+	test_reopen();
 	tap_ok(fake_pages == 0 && fake_allocs == 0, "nothing leaked: %u pages, %u blocks", fake_pages,
 	       fake_allocs);
 	return tap_done();

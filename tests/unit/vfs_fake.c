@@ -283,7 +283,7 @@ void fake_ids(unsigned uid, unsigned gid)
 void fake_nofile(unsigned long limit)
 {
 	for (unsigned i = 0; i < PROCESSES; i++)
-		proc[i].rlim[7] = (struct rlimit){ limit, limit };
+		proc[i].rlim[7] = (struct rlim){ limit, limit };
 }
 
 void fake_pid(int pid)
@@ -317,7 +317,7 @@ void fake_init(void)
 		task[i].proc = &proc[i];
 		proc[i].pid = 100 + (s32)i;
 		for (unsigned j = 0; j < RLIM_COUNT; j++)
-			proc[i].rlim[j] = (struct rlimit){ ~0ull, ~0ull };
+			proc[i].rlim[j] = (struct rlim){ ~0ull, ~0ull };
 	}
 	fake_nofile(600);
 	proc[0].files = files_new();
@@ -333,6 +333,11 @@ static void set_root(struct dentry *d)
 			fs_put(proc[i].fs);
 		proc[i].fs = fs_new();
 	}
+}
+
+void fake_reroot(void)
+{
+	set_root(root_dentry());
 }
 
 int fake_root_tmpfs(void)

@@ -26,6 +26,7 @@ void fake_clock_add(uint64_t ns);		/* monotonic time goes on */
 
 /* Roots: a tmpfs, or an overlay over a tmpfs that is mounted. */
 int fake_root_tmpfs(void);
+void fake_reroot(void);		/* processes take the tree's present root */
 /* The root becomes the lower layer of an overlay, which is the root from now on. */
 int fake_root_overlay(void);
 /* The old root (lower layer) as the root again, to look at it; and the overlay again. */

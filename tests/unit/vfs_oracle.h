@@ -8,6 +8,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+
+#ifndef SYS_fchmodat2		/* newer than the C library */
+#define SYS_fchmodat2 452
+#endif
 
 /* Starts the child; false where the host does not let us chroot (then skip). */
 bool oracle_start(void);
@@ -29,7 +34,8 @@ bool both(long *ret, long nr, long a0, long a1, long a2, long a3, long a4, long 
 #define B2(nr, a, b)		both(NULL, nr, (long)(a), (long)(b), 0, 0, 0, 0)
 #define B3(nr, a, b, c)		both(NULL, nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
 #define B4(nr, a, b, c, d)	both(NULL, nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
-#define B5(nr, a, b, c, d, e)	both(NULL, nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+#define B5(nr, a, b, c, d, e) \
+	both(NULL, nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
 #define B6(nr, a, b, c, d, e, f) \
 	both(NULL, nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 

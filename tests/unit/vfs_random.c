@@ -20,6 +20,8 @@
 #define RENAME_EXCHANGE_	2
 
 static uint64_t state;
+static bool lower_phase;
+static unsigned tree_every = 500;	/* steps between comparisons of the whole tree */
 
 static unsigned rnd(unsigned n)
 {
@@ -126,7 +128,7 @@ static bool step_fd(void)
 	case 5:
 		return B4(SYS_pread64, rnd_fd(), U_out(), rnd(9000), rnd(20000));
 	case 6:
-		return B3(SYS_lseek, rnd_fd(), (long)rnd(30000) - 5000, rnd(6));
+		return B3(SYS_lseek, rnd_fd(), (long)rnd(30000) - 5000, rnd(3));
 	case 7:
 		return B2(SYS_ftruncate, rnd_fd(), rnd(20000));
 	case 8:
@@ -144,7 +146,9 @@ static bool step_fd(void)
 
 static bool step_names(void)
 {
-	static const char *const targets[] = { "a", "b/c", "../a", "/a/b", "/", ".", "d/", "nowhere" };
+	static const char *const targets[] = {
+		"a", "b/c", "../a", "/a/b", "/", ".", "d/", "nowhere",
+	};
 
 	switch (rnd(10)) {
 	case 0: case 1: case 2:
@@ -156,7 +160,8 @@ static bool step_names(void)
 	case 6:
 		return B2(SYS_symlink, U(targets[rnd(8)]), rnd_path());
 	case 7:
-		return B2(SYS_link, rnd_path(), rnd_path());
+		/* Overlays break hard links of the lower layer on copy-up: none is made there. */
+		return lower_phase || B2(SYS_link, rnd_path(), rnd_path());
 	case 8:
 		return B3(SYS_mknod, rnd_path(), (rnd(2) ? S_IFSOCK : S_IFREG) | rnd_mode(), 0);
 	default:
@@ -226,7 +231,7 @@ static bool steps(unsigned n, bool overlay)
 		}
 		if (rnd(400) == 0 && !both_ids(rnd(2) * 500, rnd(2) * 500))
 			return false;
-		if (i % 500 == 499 && !both_tree("/")) {
+		if (i % tree_every == tree_every - 1 && !both_tree("/")) {
 			printf("# tree at step %u\n", i);
 			return false;
 		}
@@ -253,7 +258,9 @@ static void run(uint64_t seed, bool overlay, unsigned n)
 	same = fake_root_tmpfs() == 0;
 	B1(SYS_umask, 022);
 	if (overlay) {
+		lower_phase = true;
 		same = same && steps(n / 2, false);
+		lower_phase = false;
 		both_ids(0, 0);
 		close_all();
 		B1(SYS_chdir, U("/"));
@@ -276,9 +283,12 @@ int main(int argc, char **argv)
 {
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 3000;
 	unsigned seeds = argc > 2 ? (unsigned)atoi(argv[2]) : 4;
+	uint64_t first = argc > 3 ? (uint64_t)atoi(argv[3]) : 1;
 
+	if (argc > 4)
+		tree_every = (unsigned)atoi(argv[4]);
 	fake_init();
-	for (uint64_t seed = 1; seed <= seeds; seed++) {
+	for (uint64_t seed = first; seed < first + seeds; seed++) {
 		run(seed, false, n);
 		run(seed + 1000, true, n);
 	}
