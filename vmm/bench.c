@@ -48,7 +48,8 @@ static void signals_take(void)
 
 static struct bench_job job_of(const struct bench_options *o, const struct bench_row_info *row)
 {
-	unsigned cpus = o->cpus > row->cpus ? o->cpus : row->cpus;
+	/* More than a row uses would only spin and disturb it. */
+	unsigned cpus = row->parallel && o->cpus > row->cpus ? o->cpus : row->cpus;
 
 	return (struct bench_job){
 		.row = row, .cpus = cpus, .time_ms = o->time_ms, .batches = BATCHES,
@@ -229,6 +230,23 @@ static int results_write(struct session *s)
 	return ret;
 }
 
+/* Before hours of measuring, not after. */
+static int output_check(const char *path)
+{
+	FILE *f = path && strcmp(path, "-") ? fopen(path, "ae") : NULL;
+
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	if (!f) {
+		int err = errno;
+
+		husk_err("cannot write %s: %s", path, strerror(err));
+		return -err;
+	}
+	fclose(f);
+	return 0;
+}
+
 static bool to_stdout(const char *path)
 {
 	return path && !strcmp(path, "-");
@@ -245,6 +263,10 @@ static int session_run(struct session *s)
 		if (ret)
 			husk_err("cannot use %s: %s", s->opt.baseline, why);
 	}
+	if (!ret)
+		ret = output_check(s->opt.json);
+	if (!ret)
+		ret = output_check(s->opt.csv);
 	signals_take();
 	if (!ret)
 		ret = tune_start(s);

@@ -41,7 +41,7 @@ void bench_cli_help(FILE *out)
 	      "Measures what each kind of VM exit, interrupt and context switch costs on this host.\n"
 	      "Each row runs in small VMs of its own. ROW may be a pattern, such as 'self_ipi_*';\n"
 	      "without one all rows are measured.\n\n"
-	      "      --cpus N                  vCPUs (1; 2 for rows that need another)\n"
+	      "      --cpus N                  vCPUs of rows that run on all at once (1; 2 if need be)\n"
 	      "      --time MS                 measuring time of a VM (100)\n"
 	      "      --rounds N                VMs a row (3)\n"
 	      "      --json FILE               write results as JSON; - is standard output\n"
