@@ -202,6 +202,9 @@ static int rows_run(struct session *s)
 		if (s->opt.has_toggle)
 			fprintf(s->out, "Before: %s=%s, After: %s\n", s->opt.toggle.name,
 				s->opt.toggle.value[0], s->opt.toggle.value[1]);
+		if (s->opt.baseline)
+			fprintf(s->out, "Before: %s (%s, %s, %s)\n", s->opt.baseline,
+				s->before.cond.kernel, s->before.cond.cpu, s->before.cond.kvm);
 		bench_table_head(s->out, s->opt.has_toggle || s->opt.baseline);
 	}
 	for (size_t i = 0; i < s->opt.nrows && !ret; i++)

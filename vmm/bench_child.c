@@ -107,7 +107,7 @@ static void take_message(struct gather *g, const struct bench_msg *m)
 		break;
 	case BENCH_MSG_FAILED:
 		if (!g->done)
-			run_refuse(run, BENCH_UNSUPPORTED, m->text);
+			run_refuse(run, BENCH_UNSUPPORTED, m->text);	/* terminated: gather_messages() */
 		g->done = true;
 		break;
 	}
@@ -148,6 +148,8 @@ static int gather_messages(struct gather *g, int fd, const volatile sig_atomic_t
 		}
 		if (read(fd, &m, sizeof(m)) != (ssize_t)sizeof(m))
 			return 0;
+		if (m.kind == BENCH_MSG_FAILED || m.kind == BENCH_MSG_COUNTER)
+			m.text[sizeof(m.text) - 1] = 0;
 		take_message(g, &m);
 		deadline = now_ms() + (uint64_t)budget_ms(g);
 	}

@@ -199,11 +199,32 @@ static int row_get(struct bench_set *set, const json_t *o, char *error, size_t s
 	return 0;
 }
 
+static void text_get(char *to, size_t size, const json_t *v)
+{
+	const char *s = json_string_value(v);
+	size_t n = 0;
+
+	/* It will be printed: no control characters. */
+	for (; s && s[n] && n < size - 1; n++)
+		to[n] = (unsigned char)s[n] < ' ' || s[n] == 127 ? '?' : s[n];
+	to[n] = 0;
+}
+
+static void conditions_get(struct bench_conditions *c, const json_t *o)
+{
+	const json_t *khz = json_object_get(o, "tsc_khz");
+
+	text_get(c->kernel, sizeof(c->kernel), json_object_get(o, "kernel"));
+	text_get(c->cpu, sizeof(c->cpu), json_object_get(o, "cpu"));
+	text_get(c->kvm, sizeof(c->kvm), json_object_get(o, "kvm"));
+	if (json_is_integer(khz) && json_integer_value(khz) > 0 && json_integer_value(khz) < 100000000)
+		c->tsc_khz = (uint32_t)json_integer_value(khz);
+}
+
 static int root_get(struct bench_set *set, const json_t *root, char *error, size_t size)
 {
 	const char *format = json_string_value(json_object_get(root, "format"));
 	const json_t *rows = json_object_get(root, "rows"), *o;
-	const json_t *khz = json_object_get(json_object_get(root, "conditions"), "tsc_khz");
 	size_t i;
 	int ret;
 
@@ -211,8 +232,7 @@ static int root_get(struct bench_set *set, const json_t *root, char *error, size
 		return bad(error, size, "not a results file of husk bench (format " BENCH_FORMAT ")", NULL);
 	if (!json_is_array(rows))
 		return bad(error, size, "there are no rows", NULL);
-	if (json_is_integer(khz) && json_integer_value(khz) > 0 && json_integer_value(khz) < 100000000)
-		set->cond.tsc_khz = (uint32_t)json_integer_value(khz);
+	conditions_get(&set->cond, json_object_get(root, "conditions"));
 	json_array_foreach(rows, i, o) {
 		ret = row_get(set, o, error, size);
 		if (ret)

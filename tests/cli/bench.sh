@@ -77,6 +77,12 @@ if command -v python3 >/dev/null; then
 	    assert row['min_cycles'] <= row['median_cycles']
 	END
 	check $? "the JSON file is what docs/bench-format.md says"
+	for files in "$dir/r.json" "$dir/r.json $dir/r.json"; do
+		python3 "${abs_srcdir:-$(dirname "$0")/../..}/bench/plot" $files -o "$dir/r.svg" &&
+			python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$dir/r.svg" &&
+			grep -q '>ctx_20<' "$dir/r.svg"
+		check $? "bench/plot draws $(echo $files | wc -w) of them"
+	done
 fi
 
 "$HUSK" bench $quick hang cpuid >"$dir/out" 2>&1
