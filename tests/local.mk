@@ -14,7 +14,7 @@ tests_unit_guest_random_SOURCES = tests/unit/guest_random.c
 unit_tests += tests/unit/guest_virtio
 tests_unit_guest_virtio_SOURCES = tests/unit/guest_virtio.c
 unit_tests += tests/unit/options
-tests_unit_options_SOURCES = tests/unit/options.c vmm/options.c vmm/config.c vmm/config_json.c vmm/cli_parse.c
+tests_unit_options_SOURCES = tests/unit/options.c vmm/options.c vmm/options_boot.c vmm/config.c vmm/config_json.c vmm/cli_parse.c
 tests_unit_options_LDADD = $(LIBJANSSON_LIBS)
 
 unit_tests += tests/unit/config_json

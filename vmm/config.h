@@ -32,5 +32,12 @@ struct config {
 	bool no_patch, quiet, no_jail;
 	uint32_t trace;		/* HUSK_TRACE_* */
 	char *log_path;		/* NULL: stderr */
-	char *kernel_path;	/* a guest kernel instead of the built-in one (for its developers) */
+	char *kernel_path;	/* a guest kernel instead of the built-in one; of `husk boot`, the kernel */
+
+	/* `husk boot` only; its share is shares[0] */
+	bool boot;		/* the machine of a PC, for a kernel that is not ours */
+	char *initrd_path;	/* NULL: none */
+	char *append;		/* command line; NULL: empty */
+	bool mptable;		/* an MP table instead of ACPI */
+	double stall_s;		/* give up on a kernel that does nothing for so long; 0: never */
 };

@@ -18,6 +18,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "run", cli_run, cli_run_help, "run a program in a VM" },
+	{ "boot", cli_boot, cli_boot_help, "start another kernel in a virtual PC" },
 	{ "help", help_command, NULL, "explain a command" },
 	{ "version", version_command, NULL, "print the version" },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making, starting and ending a VM. The irqchip is split (LAPIC in KVM, no PIC or IOAPIC): our
- * guest needs no more, and the full one makes later calls wait for milliseconds on some hosts.
+ * Making, starting and ending a VM. The irqchip is split (LAPIC in KVM, no PIC or IOAPIC) but for
+ * `husk boot`: our own guest needs no more, and the full one makes later calls wait for milliseconds on some hosts.
  */
 #include "vmm/vm.h"
 
@@ -80,7 +80,12 @@ static int vm_open(struct vm *vm)
 	while (vm->vm_fd < 0 && errno == EINTR);
 	if (vm->vm_fd < 0)
 		return vm_fail("KVM cannot create a VM", errno);
-	if (ioctl(vm->vm_fd, KVM_ENABLE_CAP, &cap) < 0) {
+	if (vm->cfg->boot) {
+		int ret = irqchip_create(vm);
+
+		if (ret)
+			return ret;
+	} else if (ioctl(vm->vm_fd, KVM_ENABLE_CAP, &cap) < 0) {
 		husk_err("KVM has no split irqchip (KVM_CAP_SPLIT_IRQCHIP): husk needs Linux 4.7 "
 			 "or later");
 		return -ENOSYS;
