@@ -243,12 +243,17 @@ static bool reg_write(struct serial *s, unsigned reg, uint8_t v)
 }
 
 /*
- * A driver clears the FIFO while it finds out what the chip is; so nothing is put in before it asks
- * for receive interrupts.
+ * A driver tries IER and clears the FIFO while it finds out what the chip is; so nothing is put in
+ * before receive interrupts are enabled and can reach the bus.
  */
+static bool input_enabled(const struct serial *s)
+{
+	return (s->ier & IER_RX) && (s->mcr & (MCR_OUT2 | MCR_LOOP)) == MCR_OUT2;
+}
+
 static bool input_wanted(const struct serial *s)
 {
-	return (s->ier & IER_RX) && !s->fifo_len;
+	return input_enabled(s) && !s->fifo_len;
 }
 
 static void serial_read(struct device *dev, struct access *acc)
@@ -334,7 +339,7 @@ size_t serial_receive(struct device *dev, const char *bytes, size_t len)
 	size_t n = 0;
 
 	pthread_mutex_lock(&s->lock);
-	while (n < len && (s->ier & IER_RX) && s->fifo_len < fifo_size(s))
+	while (n < len && input_enabled(s) && s->fifo_len < fifo_size(s))
 		fifo_put(s, (uint8_t)bytes[n++]);
 	irq_update(s);
 	pthread_mutex_unlock(&s->lock);
