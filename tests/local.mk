@@ -132,3 +132,7 @@ tests_unit_guest_fusefs_SOURCES = tests/unit/guest_fusefs.c tests/unit/guest_hos
 	guestkern/fs/dcache.c guestkern/fs/lookup.c guestkern/fs/inode.c guestkern/fs/pagecache.c \
 	guestkern/fs/pagecache_rw.c guestkern/fs/pagecache_wb.c guestkern/fs/pagetree.c $(FUSE_SERVER)
 tests_unit_guest_fusefs_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST -include sys/stat.h
+
+# Kernels that are not ours.
+unit_tests += tests/unit/boot_kernel
+tests_unit_boot_kernel_SOURCES = tests/unit/boot_kernel.c vmm/guest_mem.c $(BOOT_SOURCES)
