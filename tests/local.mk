@@ -136,3 +136,11 @@ tests_unit_guest_fusefs_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST -include sys/
 # Kernels that are not ours.
 unit_tests += tests/unit/boot_kernel
 tests_unit_boot_kernel_SOURCES = tests/unit/boot_kernel.c vmm/guest_mem.c $(BOOT_SOURCES)
+
+# A kernel for `husk boot`: 32-bit, no library, no start-up code.
+guest_programs += tests/guest/mb_smp
+tests_guest_mb_smp_SOURCES = tests/guest/mb_smp.S
+tests_guest_mb_smp_CCASFLAGS = -m32
+tests_guest_mb_smp_LINK = $(CC) -m32 -nostdlib -static -no-pie -Wl,-N,--build-id=none,-e,start \
+	-Wl,--section-start=.multiboot=0x200000,-Ttext=0x200020 -o $@
+vm_tests += tests/cli/boot
