@@ -242,20 +242,34 @@ static bool reg_write(struct serial *s, unsigned reg, uint8_t v)
 	}
 }
 
+/*
+ * A driver tries IER and clears the FIFO while it finds out what the chip is; so nothing is put in
+ * before receive interrupts are enabled and can reach the bus.
+ */
+static bool input_enabled(const struct serial *s)
+{
+	return (s->ier & IER_RX) && (s->mcr & (MCR_OUT2 | MCR_LOOP)) == MCR_OUT2;
+}
+
+static bool input_wanted(const struct serial *s)
+{
+	return input_enabled(s) && !s->fifo_len;
+}
+
 static void serial_read(struct device *dev, struct access *acc)
 {
 	struct serial *s = (struct serial *)dev;
-	bool room;
+	bool wanted;
 
 	if (acc->len != 1)
 		return;
 	pthread_mutex_lock(&s->lock);
-	room = s->fifo_len;
+	wanted = input_wanted(s);
 	acc->val = reg_read(s, acc->off);
-	room = room && !s->fifo_len;
+	wanted = !wanted && input_wanted(s);
 	irq_update(s);
 	pthread_mutex_unlock(&s->lock);
-	if (room && s->room)
+	if (wanted && s->room)
 		s->room(s->room_arg);
 }
 
@@ -264,19 +278,19 @@ static void serial_write(struct device *dev, struct access *acc)
 	struct serial *s = (struct serial *)dev;
 	char c = (char)acc->val;
 	bool send;
-	bool had;
+	bool wanted;
 
 	if (acc->len != 1)
 		return;
 	pthread_mutex_lock(&s->lock);
-	had = s->fifo_len;
+	wanted = input_wanted(s);
 	send = reg_write(s, acc->off, acc->val);
-	had = had && !s->fifo_len;
+	wanted = !wanted && input_wanted(s);
 	irq_update(s);
 	pthread_mutex_unlock(&s->lock);
 	if (send)
 		s->out(s->out_arg, &c, 1);
-	if (had && s->room)
+	if (wanted && s->room)
 		s->room(s->room_arg);
 }
 
@@ -325,7 +339,7 @@ size_t serial_receive(struct device *dev, const char *bytes, size_t len)
 	size_t n = 0;
 
 	pthread_mutex_lock(&s->lock);
-	while (n < len && s->fifo_len < fifo_size(s))
+	while (n < len && input_enabled(s) && s->fifo_len < fifo_size(s))
 		fifo_put(s, (uint8_t)bytes[n++]);
 	irq_update(s);
 	pthread_mutex_unlock(&s->lock);

@@ -14,7 +14,7 @@ tests_unit_guest_random_SOURCES = tests/unit/guest_random.c
 unit_tests += tests/unit/guest_virtio
 tests_unit_guest_virtio_SOURCES = tests/unit/guest_virtio.c
 unit_tests += tests/unit/options
-tests_unit_options_SOURCES = tests/unit/options.c vmm/options.c vmm/config.c vmm/config_json.c vmm/cli_parse.c
+tests_unit_options_SOURCES = tests/unit/options.c vmm/options.c vmm/options_boot.c vmm/config.c vmm/config_json.c vmm/cli_parse.c
 tests_unit_options_LDADD = $(LIBJANSSON_LIBS)
 
 unit_tests += tests/unit/config_json
@@ -209,3 +209,14 @@ tests_unit_kfs_misc_CFLAGS = $(KFS_CFLAGS)
 tests_unit_kfs_ldisc_SOURCES = tests/unit/kfs_ldisc.c guestkern/fs/tty_ldisc.c guestkern/fs/tty_input.c
 tests_unit_kfs_ldisc_CPPFLAGS = $(KFS_CPPFLAGS)
 tests_unit_kfs_ldisc_CFLAGS = $(KFS_CFLAGS)
+# Kernels that are not ours.
+unit_tests += tests/unit/boot_kernel
+tests_unit_boot_kernel_SOURCES = tests/unit/boot_kernel.c vmm/guest_mem.c $(BOOT_SOURCES)
+
+# A kernel for `husk boot`: 32-bit, no library, no start-up code.
+guest_programs += tests/guest/mb_smp
+tests_guest_mb_smp_SOURCES = tests/guest/mb_smp.S
+tests_guest_mb_smp_CCASFLAGS = -m32
+tests_guest_mb_smp_LINK = $(CC) -m32 -nostdlib -static -no-pie -Wl,-N,--build-id=none,-e,start \
+	-Wl,--section-start=.multiboot=0x200000,-Ttext=0x200020 -o $@
+vm_tests += tests/cli/boot

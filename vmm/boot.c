@@ -376,17 +376,27 @@ static int xcrs_set(struct vm *vm, struct vcpu *vcpu)
 	return ioctl(vcpu->fd, KVM_SET_XCRS, &x) < 0 ? -errno : 0;
 }
 
+int boot_vcpu_cpuid(struct vm *vm, struct vcpu *vcpu)
+{
+	struct kvm_cpuid_entry2 *leaf1 = cpuid_find(vm->cpuid, 1, 0);
+
+	if (!vcpu->id)
+		topology_complete(vm->cpuid);
+	cpuid_fix(vm->cpuid, vcpu->id, vm->ncpus);
+	/* KVM offers the TSC-deadline timer by a capability, not in its list. */
+	if (leaf1 && vm->irqchip && ioctl(vm->kvm_fd, KVM_CHECK_EXTENSION, KVM_CAP_TSC_DEADLINE_TIMER) > 0)
+		leaf1->ecx |= 1u << 24;
+	return ioctl(vcpu->fd, KVM_SET_CPUID2, vm->cpuid) < 0 ? -errno : 0;
+}
+
 int boot_vcpu(struct vm *vm, struct vcpu *vcpu)
 {
 	struct kvm_mp_state mp = { .mp_state = KVM_MP_STATE_RUNNABLE };
 	const char *what = "CPUID";
 	int ret;
 
-	if (!vcpu->id)
-		topology_complete(vm->cpuid);
-	cpuid_fix(vm->cpuid, vcpu->id, vm->ncpus);
 	/* First of all: with no CPUID set, KVM does not know NX and large pages. */
-	ret = ioctl(vcpu->fd, KVM_SET_CPUID2, vm->cpuid) < 0 ? -errno : 0;
+	ret = boot_vcpu_cpuid(vm, vcpu);
 	if (!ret) {
 		what = "special registers";
 		ret = sregs_set(vm, vcpu);

@@ -129,7 +129,7 @@ static int segment_add(const struct boot_file *f, struct boot_elf *elf,
 
 int boot_elf_parse(const struct boot_file *f, struct boot_elf *elf, const char **why)
 {
-	struct elf_head h;
+	struct elf_head h = { 0 };
 	int ret = head_read(f, &h, why);
 
 	memset(elf, 0, sizeof(*elf));

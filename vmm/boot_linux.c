@@ -4,13 +4,13 @@
  * protected-mode part at an aligned address with init_size bytes free, the zero page in rsi, long
  * mode with an identity map, entry 0x200 behind the start.
  */
-#include <asm/bootparam.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include "vmm/boot_kernel.h"
 
 #define HEADER_AT	0x1f1
+#define HEADER_MAX_END	0x280
 #define HEADER_MAGIC	0x53726448u	/* "HdrS" */
 #define HEADER_END_AT	0x201		/* length of the jump that skips the header */
 #define VERSION_MIN	0x020c		/* has xloadflags */
@@ -19,12 +19,64 @@
 #define ENTRY_64	0x200
 #define LOADER_UNKNOWN	0xff
 #define INITRD_OLD_MAX	0x37ffffffull
+#define LOADED_HIGH	(1u << 0)	/* loadflags */
+#define CAN_USE_HEAP	(1u << 7)
+#define XLF_KERNEL_64	(1u << 0)	/* xloadflags */
+
+/* The header's fields, at HEADER_AT of the file and of the zero page. */
+struct setup_header {
+	uint8_t setup_sects;
+	uint16_t root_flags;
+	uint32_t syssize;
+	uint16_t ram_size, vid_mode, root_dev, boot_flag, jump;
+	uint32_t header;
+	uint16_t version;
+	uint32_t realmode_swtch;
+	uint16_t start_sys_seg, kernel_version;
+	uint8_t type_of_loader, loadflags;
+	uint16_t setup_move_size;
+	uint32_t code32_start, ramdisk_image, ramdisk_size, bootsect_kludge;
+	uint16_t heap_end_ptr;
+	uint8_t ext_loader_ver, ext_loader_type;
+	uint32_t cmd_line_ptr, initrd_addr_max, kernel_alignment;
+	uint8_t relocatable_kernel, min_alignment;
+	uint16_t xloadflags;
+	uint32_t cmdline_size, hardware_subarch;
+	uint64_t hardware_subarch_data;
+	uint32_t payload_offset, payload_length;
+	uint64_t setup_data, pref_address;
+	uint32_t init_size;
+	uint8_t later[HEADER_MAX_END - 0x264];
+} __attribute__((packed));
+
+struct e820_entry {
+	uint64_t base, size;
+	uint32_t type;
+} __attribute__((packed));
+
+/* The zero page, as far as a boot loader fills it. */
+struct boot_params {
+	uint8_t unused1[0x70];
+	uint64_t acpi_rsdp_addr;
+	uint8_t unused2[0x1e8 - 0x78];
+	uint8_t e820_entries;
+	uint8_t unused3[HEADER_AT - 0x1e9];
+	struct setup_header hdr;
+	uint8_t unused4[0x2d0 - HEADER_MAX_END];
+	struct e820_entry e820_table[BOOT_MAX_RANGES];
+	uint8_t unused5[4096 - 0x2d0 - BOOT_MAX_RANGES * 20];
+} __attribute__((packed));
+
+_Static_assert(offsetof(struct boot_params, hdr.header) == 0x202 &&
+	       offsetof(struct boot_params, hdr.pref_address) == 0x258 &&
+	       offsetof(struct boot_params, e820_table) == 0x2d0 &&
+	       sizeof(struct boot_params) == 4096, "the zero page");
 
 bool linux_detect(const struct boot_file *f)
 {
 	uint32_t magic;
 
-	if (!boot_inside(f, 0, 0x268))
+	if (!boot_inside(f, 0, HEADER_MAX_END))
 		return false;
 	memcpy(&magic, f->data + offsetof(struct boot_params, hdr.header), sizeof(magic));
 	return magic == HEADER_MAGIC;
@@ -89,7 +141,7 @@ static int params_put(const struct boot_request *rq, struct boot_params *bp, uin
 	bp->acpi_rsdp_addr = rq->rsdp;
 	bp->e820_entries = rq->nranges;
 	for (unsigned i = 0; i < rq->nranges; i++)
-		bp->e820_table[i] = (struct boot_e820_entry){ rq->map[i].base, rq->map[i].size,
+		bp->e820_table[i] = (struct e820_entry){ rq->map[i].base, rq->map[i].size,
 							      rq->map[i].type };
 	return guest_write(rq->mem, GPA(BOOT_INFO), bp, sizeof(*bp));
 }

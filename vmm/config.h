@@ -40,5 +40,12 @@ struct config {
 	uint32_t trace;		/* HUSK_TRACE_* */
 	char *log_path;		/* NULL: stderr */
 	const struct bench_guest *bench;	/* measure instead of running argv; NULL: as usual */
-	char *kernel_path;	/* a guest kernel instead of the built-in one (for its developers) */
+	char *kernel_path;	/* a guest kernel instead of the built-in one; of `husk boot`, the kernel */
+
+	/* `husk boot` only; its share is shares[0] */
+	bool boot;		/* the machine of a PC, for a kernel that is not ours */
+	char *initrd_path;	/* NULL: none */
+	char *append;		/* command line; NULL: empty */
+	bool mptable;		/* an MP table instead of ACPI */
+	double stall_s;		/* give up on a kernel that does nothing for so long; 0: never */
 };

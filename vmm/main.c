@@ -20,6 +20,7 @@ static const struct command {
 } commands[] = {
 	{ "run", cli_run, cli_run_help, "run a program in a VM" },
 	{ "bench", bench_command, bench_cli_help, "measure what VM exits cost on this host" },
+	{ "boot", cli_boot, cli_boot_help, "start another kernel in a virtual PC" },
 	{ "help", help_command, NULL, "explain a command" },
 	{ "version", version_command, NULL, "print the version" },
 };

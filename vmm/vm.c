@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making, starting and ending a VM. The irqchip is split (LAPIC in KVM, no PIC or IOAPIC): our
- * guest needs no more, and the full one makes later calls wait for milliseconds on some hosts.
+ * Making, starting and ending a VM. The irqchip is split (LAPIC in KVM, no PIC or IOAPIC) but for
+ * `husk boot`: our own guest needs no more, and the full one makes later calls wait for milliseconds on some hosts.
  */
 #include "vmm/vm.h"
 
@@ -70,10 +70,12 @@ static int vm_fail(const char *what, int err)
 	return -err;
 }
 
-static int irqchip_create(struct vm *vm)
+static int interrupts_create(struct vm *vm)
 {
 	struct kvm_enable_cap cap = { .cap = KVM_CAP_SPLIT_IRQCHIP, .args = { 24 } };
 
+	if (vm->cfg->boot)
+		return irqchip_create(vm);
 	if (vm->cfg->bench && vm->cfg->bench->pic) {
 		if (ioctl(vm->vm_fd, KVM_CREATE_IRQCHIP, 0) < 0)
 			return vm_fail("KVM_CREATE_IRQCHIP", errno);
@@ -97,7 +99,7 @@ static int vm_open(struct vm *vm)
 	while (vm->vm_fd < 0 && errno == EINTR);
 	if (vm->vm_fd < 0)
 		return vm_fail("KVM cannot create a VM", errno);
-	ret = irqchip_create(vm);
+	ret = interrupts_create(vm);
 	if (ret)
 		return ret;
 	size = ioctl(vm->kvm_fd, KVM_GET_VCPU_MMAP_SIZE, 0);
