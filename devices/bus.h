@@ -56,6 +56,19 @@ void bus_unmap(struct bus *bus, struct device *dev, enum bus_space space, uint64
 /* Send a message-signalled interrupt. Any thread. */
 void bus_msi(struct bus *bus, uint64_t addr, uint32_t data);
 
+/* Level of interrupt line `gsi`. Only where the machine has an IOAPIC; elsewhere it goes nowhere. */
+void bus_irq(struct bus *bus, unsigned gsi, bool level);
+
+/* A guest write that signals an eventfd instead of coming to the device. */
+struct bus_ioevent {
+	enum bus_space space;
+	uint64_t addr, data;
+	unsigned len;		/* 0: any */
+	bool match;		/* only writes of `data` */
+};
+/* Register (on) or take back. Any thread; the device keeps fd open meanwhile. 0 or -errno. */
+int bus_ioeventfd(struct bus *bus, const struct bus_ioevent *ev, int fd, bool on);
+
 /* The guest misbehaved: stop the VM with this reason (husk exits 125). Any thread; returns. */
 __attribute__((format(printf, 2, 3)))
 void bus_stop(struct bus *bus, const char *fmt, ...);

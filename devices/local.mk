@@ -10,6 +10,10 @@ DEVICE_SOURCES += devices/console_control.c devices/console_stream.c devices/con
 DEVICE_SOURCES += devices/virtio_rng.c devices/virtio_rng.h
 DEVICE_SOURCES += devices/system.c devices/system.h devices/serial.c devices/serial.h
 DEVICE_SOURCES += devices/pm_timer.c devices/pm_timer.h devices/fdt_reg.c devices/fdt_reg.h
+# Only in the machine of `husk boot`.
+DEVICE_SOURCES += devices/acpi_pm.c devices/acpi_pm.h devices/cmos.c devices/cmos.h
+DEVICE_SOURCES += devices/exit_ports.c devices/exit_ports.h devices/fw_cfg.c devices/fw_cfg.h
+DEVICE_SOURCES += devices/pc_testdev.c devices/pc_testdev.h
 DEVICE_SOURCES += devices/virtio_fs.c devices/virtio_fs.h
 DEVICE_SOURCES += devices/fuse/fuse_export.c \
 	devices/fuse/fuse_fd.c \
@@ -28,4 +32,6 @@ DEVICE_SOURCES += devices/fuse/fuse_export.c \
 	devices/fuse/fuse_server.h \
 	devices/fuse/fuse_table.c \
 	devices/fuse/fuse_walk.c
+DEVICE_SOURCES += devices/pci_testdev.c devices/pci_testdev.h
+DEVICE_SOURCES += devices/bench_port.c devices/bench_port.h
 husk_SOURCES += $(DEVICE_SOURCES)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 16550A UART (PC16550D data sheet, section 8), byte registers at HUSK_SERIAL_MMIO and at port
- * 0x3f8. The transmitter is infinitely fast. Its interrupt line goes nowhere (the machine has no
- * PIC or IOAPIC), but IER, IIR and LSR behave as if it did, so that polling drivers work. Nothing
- * is ever received except in loopback mode.
+ * 0x3f8. The transmitter is infinitely fast. Its interrupt line is ISA's 4; in a machine without PIC
+ * and IOAPIC it goes nowhere, but IER, IIR and LSR behave as if it did, so that polling drivers work.
+ * Nothing is received except in loopback mode and by serial_receive().
  */
 #include "devices/serial.h"
 
@@ -17,6 +17,7 @@
 
 #define SERIAL_PORT	0x3f8
 #define SERIAL_REGS	8
+#define SERIAL_IRQ	4
 #define SERIAL_FIFO	16
 #define SERIAL_CLOCK_HZ	1843200
 
@@ -70,12 +71,15 @@ struct serial {
 	struct device dev;
 	serial_output_fn *out;
 	void *out_arg;
+	serial_room_fn *room;
+	void *room_arg;
 	pthread_mutex_t lock;
 	uint8_t ier, fcr, lcr, mcr, scr, lsr, msr;	/* r */
 	uint8_t dll, dlm;				/* r */
 	bool tx_pending;				/* r: THRE interrupt not yet taken */
-	uint8_t fifo[SERIAL_FIFO];			/* r: received, by loopback only */
+	uint8_t fifo[SERIAL_FIFO];			/* r: received */
 	unsigned fifo_head, fifo_len;			/* r */
+	bool irq;					/* r: level of the line */
 };
 
 static unsigned fifo_size(const struct serial *s)
@@ -124,8 +128,8 @@ static void modem_update(struct serial *s)
 		s->msr |= MSR_TERI;	/* trailing edge only */
 }
 
-/* The highest pending interrupt; reading it takes the transmitter's. */
-static uint8_t iir_read(struct serial *s)
+/* The highest pending interrupt. */
+static uint8_t iir_value(const struct serial *s)
 {
 	static const uint8_t trigger[] = { 1, 4, 8, 14 };
 	uint8_t fifo = s->fcr & FCR_ENABLE ? IIR_FIFO : 0;
@@ -135,13 +139,31 @@ static uint8_t iir_read(struct serial *s)
 	if ((s->ier & IER_RX) && s->fifo_len)
 		return fifo | (!fifo || s->fifo_len >= trigger[(s->fcr & FCR_TRIGGER) >> 6] ?
 			       IIR_RX : IIR_TIMEOUT);
-	if ((s->ier & IER_TX) && s->tx_pending) {
-		s->tx_pending = false;
+	if ((s->ier & IER_TX) && s->tx_pending)
 		return fifo | IIR_TX;
-	}
 	if ((s->ier & IER_MODEM) && (s->msr & 0x0f))
 		return fifo | IIR_MODEM;
 	return fifo | IIR_NONE;
+}
+
+/* Reading the register takes the transmitter's interrupt. */
+static uint8_t iir_read(struct serial *s)
+{
+	uint8_t v = iir_value(s);
+
+	if ((v & ~IIR_FIFO) == IIR_TX)
+		s->tx_pending = false;
+	return v;
+}
+
+/* After each change of state. The line reaches the bus only if OUT2 lets it, as on a PC. */
+static void irq_update(struct serial *s)
+{
+	bool level = !(iir_value(s) & IIR_NONE) && (s->mcr & (MCR_OUT2 | MCR_LOOP)) == MCR_OUT2;
+
+	if (level != s->irq)
+		bus_irq(s->dev.bus, SERIAL_IRQ, level);
+	s->irq = level;
 }
 
 static uint8_t reg_read(struct serial *s, unsigned reg)
@@ -220,15 +242,35 @@ static bool reg_write(struct serial *s, unsigned reg, uint8_t v)
 	}
 }
 
+/*
+ * A driver tries IER and clears the FIFO while it finds out what the chip is; so nothing is put in
+ * before receive interrupts are enabled and can reach the bus.
+ */
+static bool input_enabled(const struct serial *s)
+{
+	return (s->ier & IER_RX) && (s->mcr & (MCR_OUT2 | MCR_LOOP)) == MCR_OUT2;
+}
+
+static bool input_wanted(const struct serial *s)
+{
+	return input_enabled(s) && !s->fifo_len;
+}
+
 static void serial_read(struct device *dev, struct access *acc)
 {
 	struct serial *s = (struct serial *)dev;
+	bool wanted;
 
 	if (acc->len != 1)
 		return;
 	pthread_mutex_lock(&s->lock);
+	wanted = input_wanted(s);
 	acc->val = reg_read(s, acc->off);
+	wanted = !wanted && input_wanted(s);
+	irq_update(s);
 	pthread_mutex_unlock(&s->lock);
+	if (wanted && s->room)
+		s->room(s->room_arg);
 }
 
 static void serial_write(struct device *dev, struct access *acc)
@@ -236,14 +278,20 @@ static void serial_write(struct device *dev, struct access *acc)
 	struct serial *s = (struct serial *)dev;
 	char c = (char)acc->val;
 	bool send;
+	bool wanted;
 
 	if (acc->len != 1)
 		return;
 	pthread_mutex_lock(&s->lock);
+	wanted = input_wanted(s);
 	send = reg_write(s, acc->off, acc->val);
+	wanted = !wanted && input_wanted(s);
+	irq_update(s);
 	pthread_mutex_unlock(&s->lock);
 	if (send)
 		s->out(s->out_arg, &c, 1);
+	if (wanted && s->room)
+		s->room(s->room_arg);
 }
 
 static void serial_reset(struct device *dev)
@@ -257,6 +305,7 @@ static void serial_reset(struct device *dev)
 	s->dlm = 0;
 	s->tx_pending = false;
 	s->fifo_len = 0;
+	irq_update(s);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -283,6 +332,25 @@ static const struct device_ops serial_ops = {
 	.fdt = serial_fdt,
 	.release = serial_release,
 };
+
+size_t serial_receive(struct device *dev, const char *bytes, size_t len)
+{
+	struct serial *s = (struct serial *)dev;
+	size_t n = 0;
+
+	pthread_mutex_lock(&s->lock);
+	while (n < len && input_enabled(s) && s->fifo_len < fifo_size(s))
+		fifo_put(s, (uint8_t)bytes[n++]);
+	irq_update(s);
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+void serial_on_room(struct device *dev, serial_room_fn *room, void *arg)
+{
+	((struct serial *)dev)->room = room;
+	((struct serial *)dev)->room_arg = arg;
+}
 
 struct device *serial_new(struct bus *bus, serial_output_fn *out, void *arg)
 {

@@ -49,3 +49,7 @@ GUEST_SOURCES += guestkern/fs/attr.c guestkern/fs/dcache.c guestkern/fs/devfs.c 
 
 VDSO_SOURCES += guestkern/vdso/vdso.c
 GUEST_SOURCES += guestkern/vdso/blob.S
+
+# `husk bench`: not touched in an ordinary run.
+GUEST_SOURCES += guestkern/bench/loops.S guestkern/bench/bench.c guestkern/bench/rows.c \
+	guestkern/bench/apic.c guestkern/bench/testdev.c guestkern/bench/tasks.c

@@ -14,7 +14,7 @@ tests_unit_guest_random_SOURCES = tests/unit/guest_random.c
 unit_tests += tests/unit/guest_virtio
 tests_unit_guest_virtio_SOURCES = tests/unit/guest_virtio.c
 unit_tests += tests/unit/options
-tests_unit_options_SOURCES = tests/unit/options.c vmm/options.c vmm/config.c vmm/config_json.c vmm/cli_parse.c
+tests_unit_options_SOURCES = tests/unit/options.c vmm/options.c vmm/options_boot.c vmm/config.c vmm/config_json.c vmm/cli_parse.c
 tests_unit_options_LDADD = $(LIBJANSSON_LIBS)
 
 unit_tests += tests/unit/config_json
@@ -134,6 +134,15 @@ tests_unit_guest_fusefs_SOURCES = tests/unit/guest_fusefs.c tests/unit/guest_hos
 	guestkern/fs/pagecache_rw.c guestkern/fs/pagecache_wb.c guestkern/fs/pagetree.c $(FUSE_SERVER)
 tests_unit_guest_fusefs_CPPFLAGS = $(AM_CPPFLAGS) -DHUSK_HOST_TEST -include sys/stat.h
 
+# husk bench.
+unit_tests += tests/unit/bench_stats
+tests_unit_bench_stats_SOURCES = tests/unit/bench_stats.c vmm/bench_stats.c
+unit_tests += tests/unit/bench_json
+tests_unit_bench_json_SOURCES = tests/unit/bench_json.c vmm/bench_json.c vmm/bench_csv.c vmm/bench_stats.c
+tests_unit_bench_json_LDADD = $(LIBJANSSON_LIBS)
+unit_tests += tests/unit/bench_tune
+tests_unit_bench_tune_SOURCES = tests/unit/bench_tune.c vmm/bench_tune.c vmm/bench_host.c vmm/log.c
+vm_tests += tests/cli/bench.sh
 # The VFS core with the kernel around it faked. Freestanding: the C library's headers would hide
 # parts of the UAPI ones. The oracle is the host's kernel, in a chroot: root only, else a skip.
 VFS_CORE = tests/unit/vfs_fake.c tests/unit/vfs_fake.h \
@@ -206,3 +215,14 @@ vm_tests += tests/cli/run.sh tests/cli/shell.sh tests/cli/stdio.sh tests/cli/sta
 	tests/cli/options.sh tests/cli/signals.sh tests/cli/isolation.sh tests/cli/abi.sh \
 	tests/cli/panic.sh tests/cli/trace.sh tests/cli/tty.sh
 test_scripts += tests/cli/on-tcg
+# Kernels that are not ours.
+unit_tests += tests/unit/boot_kernel
+tests_unit_boot_kernel_SOURCES = tests/unit/boot_kernel.c vmm/guest_mem.c $(BOOT_SOURCES)
+
+# A kernel for `husk boot`: 32-bit, no library, no start-up code.
+guest_programs += tests/guest/mb_smp
+tests_guest_mb_smp_SOURCES = tests/guest/mb_smp.S
+tests_guest_mb_smp_CCASFLAGS = -m32
+tests_guest_mb_smp_LINK = $(CC) -m32 -nostdlib -static -no-pie -Wl,-N,--build-id=none,-e,start \
+	-Wl,--section-start=.multiboot=0x200000,-Ttext=0x200020 -o $@
+vm_tests += tests/cli/boot

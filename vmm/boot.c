@@ -170,6 +170,23 @@ int boot_tables(struct vm *vm, uint64_t *end)
 	return ret;
 }
 
+static struct kvm_cpuid_entry2 *cpuid_find(struct kvm_cpuid2 *c, uint32_t function, uint32_t index)
+{
+	for (uint32_t i = 0; i < c->nent; i++)
+		if (c->entries[i].function == function && c->entries[i].index == index)
+			return &c->entries[i];
+	return NULL;
+}
+
+/* KVM never lists the TSC-deadline timer; our kernel has no use for it, but husk bench has. */
+static void deadline_offer(struct vm *vm)
+{
+	struct kvm_cpuid_entry2 *leaf1 = cpuid_find(vm->cpuid, 1, 0);
+
+	if (leaf1 && ioctl(vm->vm_fd, KVM_CHECK_EXTENSION, KVM_CAP_TSC_DEADLINE_TIMER) > 0)
+		leaf1->ecx |= 1u << 24;
+}
+
 int boot_cpuid(struct vm *vm)
 {
 	struct kvm_cpuid2 *c = calloc(1, sizeof(*c) + CPUID_MAX * sizeof(c->entries[0]));
@@ -185,15 +202,9 @@ int boot_cpuid(struct vm *vm)
 		return -err;
 	}
 	vm->cpuid = c;
+	if (vm->cfg->bench)
+		deadline_offer(vm);
 	return 0;
-}
-
-static struct kvm_cpuid_entry2 *cpuid_find(struct kvm_cpuid2 *c, uint32_t function, uint32_t index)
-{
-	for (uint32_t i = 0; i < c->nent; i++)
-		if (c->entries[i].function == function && c->entries[i].index == index)
-			return &c->entries[i];
-	return NULL;
 }
 
 const struct kvm_cpuid_entry2 *boot_cpuid_find(struct vm *vm, uint32_t function, uint32_t index)
@@ -365,17 +376,27 @@ static int xcrs_set(struct vm *vm, struct vcpu *vcpu)
 	return ioctl(vcpu->fd, KVM_SET_XCRS, &x) < 0 ? -errno : 0;
 }
 
+int boot_vcpu_cpuid(struct vm *vm, struct vcpu *vcpu)
+{
+	struct kvm_cpuid_entry2 *leaf1 = cpuid_find(vm->cpuid, 1, 0);
+
+	if (!vcpu->id)
+		topology_complete(vm->cpuid);
+	cpuid_fix(vm->cpuid, vcpu->id, vm->ncpus);
+	/* KVM offers the TSC-deadline timer by a capability, not in its list. */
+	if (leaf1 && vm->irqchip && ioctl(vm->kvm_fd, KVM_CHECK_EXTENSION, KVM_CAP_TSC_DEADLINE_TIMER) > 0)
+		leaf1->ecx |= 1u << 24;
+	return ioctl(vcpu->fd, KVM_SET_CPUID2, vm->cpuid) < 0 ? -errno : 0;
+}
+
 int boot_vcpu(struct vm *vm, struct vcpu *vcpu)
 {
 	struct kvm_mp_state mp = { .mp_state = KVM_MP_STATE_RUNNABLE };
 	const char *what = "CPUID";
 	int ret;
 
-	if (!vcpu->id)
-		topology_complete(vm->cpuid);
-	cpuid_fix(vm->cpuid, vcpu->id, vm->ncpus);
 	/* First of all: with no CPUID set, KVM does not know NX and large pages. */
-	ret = ioctl(vcpu->fd, KVM_SET_CPUID2, vm->cpuid) < 0 ? -errno : 0;
+	ret = boot_vcpu_cpuid(vm, vcpu);
 	if (!ret) {
 		what = "special registers";
 		ret = sregs_set(vm, vcpu);

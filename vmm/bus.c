@@ -234,6 +234,26 @@ void bus_msi(struct bus *bus, uint64_t addr, uint32_t data)
 	ioctl(bus->vm->vm_fd, KVM_SIGNAL_MSI, &msi);
 }
 
+void bus_irq(struct bus *bus, unsigned gsi, bool level)
+{
+	struct kvm_irq_level line = { .irq = gsi, .level = level };
+
+	if (bus->vm->irqchip)
+		ioctl(bus->vm->vm_fd, KVM_IRQ_LINE, &line);
+}
+
+int bus_ioeventfd(struct bus *bus, const struct bus_ioevent *ev, int fd, bool on)
+{
+	struct kvm_ioeventfd e = {
+		.datamatch = ev->data, .addr = ev->addr, .len = ev->len, .fd = fd,
+		.flags = (ev->match ? KVM_IOEVENTFD_FLAG_DATAMATCH : 0) |
+			 (ev->space == BUS_PIO ? KVM_IOEVENTFD_FLAG_PIO : 0) |
+			 (on ? 0 : KVM_IOEVENTFD_FLAG_DEASSIGN),
+	};
+
+	return ioctl(bus->vm->vm_fd, KVM_IOEVENTFD, &e) < 0 ? -errno : 0;
+}
+
 void bus_stop(struct bus *bus, const char *fmt, ...)
 {
 	char reason[sizeof(bus->vm->end.reason)];

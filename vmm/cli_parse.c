@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command line of `husk run` into a struct config, with the file of --config applied before
+ * A command line (`husk run`, `husk boot`) into a struct config, with the file of --config applied before
  * it, so that the command line wins.
  */
 #include "vmm/options.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define OPTIONS_MAX	32
-#define LONG_BASE	256	/* getopt's value of option_table[i] is LONG_BASE + i */
+#define LONG_BASE	256	/* getopt's value of p->options[i] is LONG_BASE + i */
 #define LONG_HELP	(LONG_BASE + OPTIONS_MAX)
 
 struct getopt_tables {
@@ -19,7 +19,7 @@ struct getopt_tables {
 	struct option longs[OPTIONS_MAX + 2];
 };
 
-static void tables_fill(struct getopt_tables *t)
+static void tables_fill(const struct config_parse *p, struct getopt_tables *t)
 {
 	char *l = t->letters;
 
@@ -27,8 +27,8 @@ static void tables_fill(struct getopt_tables *t)
 	*l++ = '+';		/* the first word that is no option is the program */
 	*l++ = ':';		/* tell a missing value from an unknown option */
 	*l++ = 'h';
-	for (size_t i = 0; i < option_count; i++) {
-		const struct option_spec *o = &option_table[i];
+	for (size_t i = 0; i < p->noptions; i++) {
+		const struct option_spec *o = &p->options[i];
 		int has = o->kind == OPTION_FLAG ? no_argument :
 			  o->kind == OPTION_OPTIONAL ? optional_argument : required_argument;
 
@@ -39,16 +39,16 @@ static void tables_fill(struct getopt_tables *t)
 				*l++ = ':';
 		}
 	}
-	t->longs[option_count] = (struct option){ "help", no_argument, NULL, LONG_HELP };
+	t->longs[p->noptions] = (struct option){ "help", no_argument, NULL, LONG_HELP };
 }
 
-static const struct option_spec *option_of(int c)
+static const struct option_spec *option_of(const struct config_parse *p, int c)
 {
-	if (c >= LONG_BASE && c < LONG_BASE + (int)option_count)
-		return &option_table[c - LONG_BASE];
-	for (size_t i = 0; i < option_count; i++)
-		if (option_table[i].letter == c)
-			return &option_table[i];
+	if (c >= LONG_BASE && c < LONG_BASE + (int)p->noptions)
+		return &p->options[c - LONG_BASE];
+	for (size_t i = 0; i < p->noptions; i++)
+		if (p->options[i].letter == c)
+			return &p->options[i];
 	return NULL;
 }
 
@@ -58,22 +58,24 @@ static const struct option_spec *option_of(int c)
  */
 static int option_refuse(struct config_parse *p, int c, const char *arg)
 {
-	const struct option_spec *known = optopt ? option_of(optopt) : NULL;
+	const struct option_spec *known = optopt ? option_of(p, optopt) : NULL;
 	char name[40];
 	const char *meant;
 
 	if (known && c == ':')
-		return config_error(p, "option --%s wants a value; see husk help run", known->name);
+		return config_error(p, "option --%s wants a value; see husk help %s", known->name,
+				    p->command);
 	if (known || optopt == LONG_HELP)
-		return config_error(p, "option %s takes no value; see husk help run", arg);
+		return config_error(p, "option %s takes no value; see husk help %s", arg,
+				    p->command);
 	if (optopt)
-		return config_error(p, "no option -%c; see husk help run",
-				    optopt > ' ' && optopt < 127 ? optopt : '?');
+		return config_error(p, "no option -%c; see husk help %s",
+				    optopt > ' ' && optopt < 127 ? optopt : '?', p->command);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
-	meant = option_suggest(name);
+	meant = option_suggest(p, name);
 	if (meant)
 		return config_error(p, "no option --%s; is it --%s?", name, meant);
-	return config_error(p, "no option --%s; see husk help run", name);
+	return config_error(p, "no option --%s; see husk help %s", name, p->command);
 }
 
 /* Puts "--name value: " before the reason. */
@@ -107,7 +109,7 @@ static int options_pass(struct config_parse *p, const struct getopt_tables *t, i
 	optind = 0;		/* start over; both musl and glibc take it so */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, t->letters, t->longs, NULL)) != -1) {
-		const struct option_spec *opt = option_of(c);
+		const struct option_spec *opt = option_of(p, c);
 
 		if (c == LONG_HELP || c == 'h')
 			return 1;
@@ -127,7 +129,7 @@ int cli_parse(struct config_parse *p, int argc, char **argv)
 	struct getopt_tables t;
 	int ret;
 
-	tables_fill(&t);
+	tables_fill(p, &t);
 	ret = options_pass(p, &t, argc, argv, false);
 	if (ret)
 		return ret;
@@ -144,5 +146,5 @@ int cli_parse(struct config_parse *p, int argc, char **argv)
 		if (ret)
 			return ret;
 	}
-	return config_check(p);
+	return p->check(p);
 }

@@ -44,6 +44,10 @@ static void list_free(char **list)
 int config_init(struct config_parse *p)
 {
 	memset(p, 0, sizeof(*p));
+	p->command = "run";
+	p->options = option_table;
+	p->noptions = option_count;
+	p->check = config_check;
 	p->cfg.memory_bytes = MEMORY_DEFAULT;
 	p->cfg.cpus = 1;
 	p->cfg.uid = getuid();
@@ -171,5 +175,7 @@ void config_free(struct config *cfg)
 	free(cfg->hostname);
 	free(cfg->log_path);
 	free(cfg->kernel_path);
+	free(cfg->initrd_path);
+	free(cfg->append);
 	memset(cfg, 0, sizeof(*cfg));
 }

@@ -17,6 +17,13 @@ struct share {			/* -v HOST:GUEST[:rw] */
 	bool rw;
 };
 
+struct bench_guest {		/* husk bench: one row, measured in one VM */
+	const char *row;
+	unsigned batch_us, batches;
+	bool pic;		/* the full irqchip, but no PIT: rows that need KVM's own ports */
+	bool no_halt_poll;
+};
+
 struct config {
 	char **argv;		/* the program, NULL-terminated */
 	char **envp;		/* its environment, NULL-terminated */
@@ -32,5 +39,13 @@ struct config {
 	bool no_patch, quiet, no_jail;
 	uint32_t trace;		/* HUSK_TRACE_* */
 	char *log_path;		/* NULL: stderr */
-	char *kernel_path;	/* a guest kernel instead of the built-in one (for its developers) */
+	const struct bench_guest *bench;	/* measure instead of running argv; NULL: as usual */
+	char *kernel_path;	/* a guest kernel instead of the built-in one; of `husk boot`, the kernel */
+
+	/* `husk boot` only; its share is shares[0] */
+	bool boot;		/* the machine of a PC, for a kernel that is not ours */
+	char *initrd_path;	/* NULL: none */
+	char *append;		/* command line; NULL: empty */
+	bool mptable;		/* an MP table instead of ACPI */
+	double stall_s;		/* give up on a kernel that does nothing for so long; 0: never */
 };

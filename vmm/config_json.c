@@ -145,7 +145,7 @@ static int key_apply(struct config_parse *p, const char *key, const json_t *v)
 		return args_apply(p, v);
 	opt = option_find(key);
 	if (!opt) {
-		const char *meant = option_suggest(key);
+		const char *meant = option_suggest(p, key);
 
 		return config_error(p, "no such option%s%s%s", meant ? "; is it \"" : "",
 				    meant ? meant : "", meant ? "\"?" : "");

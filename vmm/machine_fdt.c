@@ -175,6 +175,19 @@ static int init_put(struct vm *vm, void *fdt)
 	return ret ? ret : fdt_end_node(fdt);
 }
 
+static int bench_put(const struct bench_guest *bench, void *fdt)
+{
+	int ret = fdt_begin_node(fdt, HUSK_FDT_BENCH);
+
+	if (!ret)
+		ret = fdt_property_string(fdt, HUSK_FDT_BENCH_ROW, bench->row);
+	if (!ret)
+		ret = fdt_property_u32(fdt, HUSK_FDT_BENCH_TIME, bench->batch_us);
+	if (!ret)
+		ret = fdt_property_u32(fdt, HUSK_FDT_BENCH_BATCHES, bench->batches);
+	return ret ? ret : fdt_end_node(fdt);
+}
+
 /* LAPIC timer input clock: KVM's is 1 GHz unless the VM was told otherwise. */
 static uint32_t apic_hz(struct vm *vm)
 {
@@ -207,7 +220,7 @@ static int chosen_put(struct vm *vm, void *fdt)
 	if (!ret)
 		ret = cpu_put(vm, fdt);
 	if (!ret)
-		ret = init_put(vm, fdt);
+		ret = vm->cfg->bench ? bench_put(vm->cfg->bench, fdt) : init_put(vm, fdt);
 	return ret ? ret : fdt_end_node(fdt);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "vmm/bench_cli.h"
 #include "vmm/cli.h"
 #include "vmm/config.h"
 
@@ -18,6 +19,8 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "run", cli_run, cli_run_help, "run a program in a VM" },
+	{ "bench", bench_command, bench_cli_help, "measure what VM exits cost on this host" },
+	{ "boot", cli_boot, cli_boot_help, "start another kernel in a virtual PC" },
 	{ "help", help_command, NULL, "explain a command" },
 	{ "version", version_command, NULL, "print the version" },
 };

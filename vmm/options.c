@@ -17,7 +17,7 @@
 #define MEMORY_MAX	((uint64_t)HUSK_DIRECT_MAX - (HUSK_HOLE_END - HUSK_HOLE_BASE))
 #define HOSTNAME_MAX	64	/* __NEW_UTS_LEN */
 
-static int string_set(struct config_parse *p, char **dst, const char *value)
+int option_set_string(struct config_parse *p, char **dst, const char *value)
 {
 	char *copy = strdup(value);
 
@@ -77,7 +77,7 @@ static int root_set(struct config_parse *p, const char *value)
 {
 	if (!*value)
 		return config_error(p, "empty; name a directory");
-	return string_set(p, &p->cfg.root, value);
+	return option_set_string(p, &p->cfg.root, value);
 }
 
 /* The share for a guest path, new or to be replaced. */
@@ -128,7 +128,7 @@ static int volume_set(struct config_parse *p, const char *value)
 	return 0;
 }
 
-static int memory_set(struct config_parse *p, const char *value)
+int option_set_memory(struct config_parse *p, const char *value)
 {
 	uint64_t bytes;
 
@@ -143,7 +143,7 @@ static int memory_set(struct config_parse *p, const char *value)
 	return 0;
 }
 
-static int cpus_set(struct config_parse *p, const char *value)
+int option_set_cpus(struct config_parse *p, const char *value)
 {
 	uint64_t n;
 
@@ -179,7 +179,7 @@ static int workdir_set(struct config_parse *p, const char *value)
 {
 	if (*value != '/')
 		return config_error(p, "not an absolute path; a directory of the guest begins with /");
-	return string_set(p, &p->cfg.workdir, value);
+	return option_set_string(p, &p->cfg.workdir, value);
 }
 
 static int user_set(struct config_parse *p, const char *value)
@@ -215,10 +215,10 @@ static int hostname_set(struct config_parse *p, const char *value)
 	if (!len || len > HOSTNAME_MAX || strspn(value, allowed) != len)
 		return config_error(p, "not a host name; write up to %d letters, digits, - or .",
 				    HOSTNAME_MAX);
-	return string_set(p, &p->cfg.hostname, value);
+	return option_set_string(p, &p->cfg.hostname, value);
 }
 
-static int timeout_set(struct config_parse *p, const char *value)
+int option_set_timeout(struct config_parse *p, const char *value)
 {
 	char *end;
 	double s;
@@ -237,22 +237,22 @@ bad:
 
 static int config_set(struct config_parse *p, const char *value)
 {
-	return string_set(p, &p->config_path, value);
+	return option_set_string(p, &p->config_path, value);
 }
 
-static int log_set(struct config_parse *p, const char *value)
+int option_set_log(struct config_parse *p, const char *value)
 {
 	if (!*value)
 		return config_error(p, "empty; name a file");
-	return string_set(p, &p->cfg.log_path, value);
+	return option_set_string(p, &p->cfg.log_path, value);
 }
 
-static int kernel_set(struct config_parse *p, const char *value)
+int option_set_kernel(struct config_parse *p, const char *value)
 {
-	return string_set(p, &p->cfg.kernel_path, value);
+	return option_set_string(p, &p->cfg.kernel_path, value);
 }
 
-static int quiet_set(struct config_parse *p, const char *value)
+int option_set_quiet(struct config_parse *p, const char *value)
 {
 	p->cfg.quiet = true;
 	return 0;
@@ -264,13 +264,13 @@ static int no_patch_set(struct config_parse *p, const char *value)
 	return 0;
 }
 
-static int no_jail_set(struct config_parse *p, const char *value)
+int option_set_no_jail(struct config_parse *p, const char *value)
 {
 	p->cfg.no_jail = true;
 	return 0;
 }
 
-static int trace_set(struct config_parse *p, const char *value)
+int option_set_trace(struct config_parse *p, const char *value)
 {
 	static const struct { const char *name; uint32_t bit; } kinds[] = {
 		{ "syscall", HUSK_TRACE_SYSCALL }, { "sched", HUSK_TRACE_SCHED },
@@ -305,22 +305,22 @@ const struct option_spec option_table[] = {
 	{ "root", 0, OPTION_VALUE, false, "DIR", "use DIR as the guest's /", root_set },
 	{ "volume", 'v', OPTION_LIST, false, "HOST:GUEST[:rw]",
 	  "show HOST as GUEST, read-only unless :rw", volume_set },
-	{ "memory", 'm', OPTION_VALUE, true, "SIZE", "memory, such as 256M or 1G (512M)", memory_set },
-	{ "cpus", 'c', OPTION_VALUE, true, "N", "virtual CPUs, 1 to 64 (1)", cpus_set },
+	{ "memory", 'm', OPTION_VALUE, true, "SIZE", "memory, such as 256M or 1G (512M)", option_set_memory },
+	{ "cpus", 'c', OPTION_VALUE, true, "N", "virtual CPUs, 1 to 64 (1)", option_set_cpus },
 	{ "env", 'e', OPTION_LIST, false, "NAME[=VALUE]",
 	  "set a variable, or copy the caller's", env_set },
 	{ "workdir", 'w', OPTION_VALUE, false, "DIR", "directory of the guest to start in", workdir_set },
 	{ "user", 'u', OPTION_VALUE, true, "UID[:GID]", "run as this user (the caller's)", user_set },
 	{ "hostname", 0, OPTION_VALUE, false, "NAME", "name of the guest (husk)", hostname_set },
-	{ "timeout", 0, OPTION_VALUE, true, "SECONDS", "stop after this time, exit 124", timeout_set },
+	{ "timeout", 0, OPTION_VALUE, true, "SECONDS", "stop after this time, exit 124", option_set_timeout },
 	{ "config", 0, OPTION_VALUE, false, "FILE", "read options from a JSON file first", config_set },
-	{ "log", 0, OPTION_VALUE, false, "FILE", "write husk's messages to FILE", log_set },
-	{ "quiet", 'q', OPTION_FLAG, false, NULL, "say nothing but errors", quiet_set },
+	{ "log", 0, OPTION_VALUE, false, "FILE", "write husk's messages to FILE", option_set_log },
+	{ "quiet", 'q', OPTION_FLAG, false, NULL, "say nothing but errors", option_set_quiet },
 	{ "no-patch", 0, OPTION_FLAG, false, NULL, "leave system-call instructions alone", no_patch_set },
-	{ "no-jail", 0, OPTION_FLAG, false, NULL, "do not confine husk itself", no_jail_set },
+	{ "no-jail", 0, OPTION_FLAG, false, NULL, "do not confine husk itself", option_set_no_jail },
 	{ "trace", 0, OPTION_OPTIONAL, false, "KIND,...",
-	  "print syscall (default), sched, fs, mm, boot, exit", trace_set },
-	{ "kernel", 0, OPTION_VALUE, false, "FILE", "another guest kernel (for developers)", kernel_set },
+	  "print syscall (default), sched, fs, mm, boot, exit", option_set_trace },
+	{ "kernel", 0, OPTION_VALUE, false, "FILE", "another guest kernel (for developers)", option_set_kernel },
 };
 const size_t option_count = sizeof(option_table) / sizeof(option_table[0]);
 
@@ -362,16 +362,16 @@ static unsigned name_distance(const char *a, const char *b)
 	return row[lb];
 }
 
-const char *option_suggest(const char *name)
+const char *option_suggest(const struct config_parse *p, const char *name)
 {
 	const char *best = NULL;
 	unsigned best_distance = 3;	/* further away is another word */
 
-	for (size_t i = 0; i < option_count; i++) {
-		unsigned d = name_distance(name, option_table[i].name);
+	for (size_t i = 0; i < p->noptions; i++) {
+		unsigned d = name_distance(name, p->options[i].name);
 
 		if (d < best_distance && d < strlen(name)) {
-			best = option_table[i].name;
+			best = p->options[i].name;
 			best_distance = d;
 		}
 	}

@@ -14,11 +14,18 @@ enum option_kind {
 	OPTION_LIST,		/* may be given several times; an array in JSON */
 };
 
+struct option_spec;
+
 /* A configuration on its way; error holds the reason of the last failure, without a prefix. */
 struct config_parse {
 	struct config cfg;
 	char *config_path;	/* --config */
 	bool user_set;
+	/* The subcommand whose options these are; config_init() says `husk run`. */
+	const char *command;
+	const struct option_spec *options;
+	size_t noptions;
+	int (*check)(struct config_parse *p);
 	char error[400];
 };
 
@@ -35,10 +42,24 @@ struct option_spec {
 
 extern const struct option_spec option_table[];
 extern const size_t option_count;
+/* `husk boot`: options_boot.c. */
+extern const struct option_spec boot_option_table[];
+extern const size_t boot_option_count;
 
 /* By long name, or NULL; then option_suggest() names the one probably meant, or NULL. */
 const struct option_spec *option_find(const char *name);
-const char *option_suggest(const char *name);
+const char *option_suggest(const struct config_parse *p, const char *name);
+
+/* Setters that subcommands share; option_set_string() keeps a copy. */
+int option_set_string(struct config_parse *p, char **dst, const char *value);
+int option_set_memory(struct config_parse *p, const char *value);
+int option_set_cpus(struct config_parse *p, const char *value);
+int option_set_timeout(struct config_parse *p, const char *value);
+int option_set_log(struct config_parse *p, const char *value);
+int option_set_kernel(struct config_parse *p, const char *value);
+int option_set_quiet(struct config_parse *p, const char *value);
+int option_set_no_jail(struct config_parse *p, const char *value);
+int option_set_trace(struct config_parse *p, const char *value);
 
 /* Set p->error; always -EINVAL. */
 __attribute__((format(printf, 2, 3)))
@@ -55,6 +76,7 @@ int config_set_args(struct config_parse *p, size_t n, char *const *args);
 int config_set_env(struct config_parse *p, const char *assignment);
 /* Check what depends on more than one option or on the host. 0 or -EINVAL with p->error. */
 int config_check(struct config_parse *p);
+int boot_config_check(struct config_parse *p);
 void config_free(struct config *cfg);
 
 /* config_json.c: apply the file at path. 0 or -EINVAL with p->error ("path:line:column: ..."). */

@@ -21,6 +21,7 @@
 #include "vmm/jail.h"
 #include "vmm/log.h"
 #include "vmm/signals.h"
+#include "vmm/stall.h"
 #include "vmm/stats.h"
 #include "vmm/stdio_kind.h"
 #include "vmm/terminal.h"
@@ -30,6 +31,8 @@
 
 static const char *program_name(const struct config *cfg)
 {
+	if (cfg->boot)
+		return cfg->kernel_path;
 	return cfg->argv && cfg->argv[0] ? cfg->argv[0] : "(no program)";
 }
 
@@ -159,6 +162,25 @@ static const struct signals_ops signals_ops = {
 	.resize = signal_resize,
 };
 
+/* A kernel that is not ours knows nothing of our signals: what ends husk ends the VM. */
+static void signal_boot(void *arg, int sig)
+{
+	if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT)
+		vm_end_guest(arg, HUSK_EXIT_SIGNAL, (unsigned)sig);
+}
+
+static bool signal_boot_taken(void *arg, int sig)
+{
+	return false;
+}
+
+static const struct signals_ops signals_boot_ops = {
+	.raise = signal_boot,
+	.taken = signal_boot_taken,
+	.stop = signal_stop,
+	.resize = signal_resize,
+};
+
 static int jail_start(struct vm *vm, const struct config *cfg)
 {
 	int ro[MAX_ROOTS], rw[MAX_ROOTS], ret;
@@ -185,8 +207,10 @@ static int events_start(struct vm *vm, const struct config *cfg)
 {
 	int ret = timeout_start(vm, cfg->timeout_s);
 
-	if (!ret && !signals_new(vm->loop, &signals_ops, vm))
+	if (!ret && !signals_new(vm->loop, cfg->boot ? &signals_boot_ops : &signals_ops, vm))
 		ret = -errno;
+	if (!ret)
+		ret = stall_start(vm, cfg->stall_s);
 	if (ret)
 		husk_err("cannot watch signals and time: %s", strerror(-ret));
 	return ret;
@@ -205,10 +229,10 @@ static int terminal_start(void)
 /* Each step says what went wrong itself. */
 static int vm_prepare(struct vm *vm, const struct config *cfg)
 {
-	int ret = machine_attach(vm, cfg);
+	int ret = cfg->boot ? machine_attach_boot(vm, cfg) : machine_attach(vm, cfg);
 
 	if (!ret)
-		ret = vm_load(vm);
+		ret = cfg->boot ? vm_load_boot(vm) : vm_load(vm);
 	if (!ret)
 		ret = events_start(vm, cfg);
 	if (!ret)

@@ -65,3 +65,11 @@ int stats_value(const struct stats *st, unsigned i, uint64_t *value)
 		return -EIO;
 	return 0;
 }
+
+bool stats_is_counter(const struct stats *st, unsigned i)
+{
+	const struct kvm_stats_desc *d = stats_desc(st, i);
+
+	return (d->flags & KVM_STATS_TYPE_MASK) == KVM_STATS_TYPE_CUMULATIVE &&
+	       (d->flags & KVM_STATS_UNIT_MASK) == KVM_STATS_UNIT_NONE && d->size == 1;
+}

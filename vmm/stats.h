@@ -2,6 +2,7 @@
 /* KVM's binary statistics of a vCPU (Documentation/virt/kvm/api.rst, KVM_GET_STATS_FD). */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,3 +22,5 @@ void stats_close(struct stats *st);
 /* Name of entry i, and its current value (the first, where it is a histogram); -errno. */
 const char *stats_name(const struct stats *st, unsigned i);
 int stats_value(const struct stats *st, unsigned i, uint64_t *value);
+/* Is entry i a plain count of events that only grows? */
+bool stats_is_counter(const struct stats *st, unsigned i);

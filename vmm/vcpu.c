@@ -19,6 +19,7 @@
 #include "vmm/vm.h"
 
 #define VCPU_KICK_SIGNAL	SIGRTMIN
+#define BOOT_HINT ": this host emulates ring 0, where such a kernel may not run"
 
 int vcpu_create(struct vm *vm, struct vcpu *vcpu, unsigned id)
 {
@@ -87,8 +88,8 @@ static void instruction_log(struct vcpu *vcpu)
 	char text[3 * sizeof(insn) + 1] = "";
 	size_t n;
 
-	if (ioctl(vcpu->fd, KVM_GET_REGS, &r) < 0 || r.rip < HUSK_WINDOW_BASE)
-		return;		/* the program's own code is of no use here */
+	if (ioctl(vcpu->fd, KVM_GET_REGS, &r) < 0 || (r.rip < HUSK_WINDOW_BASE && !vcpu->vm->cfg->boot))
+		return;		/* our program's own code is of no use here */
 	tr.linear_address = r.rip;
 	if (ioctl(vcpu->fd, KVM_TRANSLATE, &tr) < 0 || !tr.valid)
 		return;
@@ -113,7 +114,7 @@ static void vcpu_fail(struct vcpu *vcpu, const char *what)
 static void internal_error(struct vcpu *vcpu)
 {
 	const struct kvm_run *run = vcpu->run;
-	char what[128];
+	char what[192];
 	int n;
 
 	/* Perhaps only for want of a memslot, which another vCPU may have made meanwhile. */
@@ -123,7 +124,8 @@ static void internal_error(struct vcpu *vcpu)
 		return;
 	n = snprintf(what, sizeof(what), "KVM internal error %u", run->internal.suberror);
 	if (run->internal.suberror == KVM_INTERNAL_ERROR_EMULATION) {
-		n += snprintf(what + n, sizeof(what) - n, " (cannot emulate an instruction)");
+		n += snprintf(what + n, sizeof(what) - n, " (cannot emulate an instruction%s)",
+			      vcpu->vm->cfg->boot ? BOOT_HINT : "");
 	} else {
 		for (unsigned i = 0; i < run->internal.ndata && i < 4; i++)
 			n += snprintf(what + n, sizeof(what) - n, " %llx",
@@ -187,6 +189,9 @@ static void vcpu_loop(struct vcpu *vcpu)
 	while (!atomic_load_explicit(&vm->stopping, memory_order_relaxed)) {
 		vcpu->chunks_seen = atomic_load_explicit(&vm->chunks_present, memory_order_relaxed);
 		if (ioctl(vcpu->fd, KVM_RUN, 0) == 0) {
+			atomic_store_explicit(&vcpu->exits,
+					      atomic_load_explicit(&vcpu->exits, memory_order_relaxed) + 1,
+					      memory_order_relaxed);
 			vcpu_exit(vcpu);
 		} else if (errno == EFAULT) {
 			vcpu_fail(vcpu, "KVM cannot reach guest memory: is the host out of it?");

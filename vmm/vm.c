@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making, starting and ending a VM. The irqchip is split (LAPIC in KVM, no PIC or IOAPIC): our
- * guest needs no more, and the full one makes later calls wait for milliseconds on some hosts.
+ * Making, starting and ending a VM. The irqchip is split (LAPIC in KVM, no PIC or IOAPIC) but for
+ * `husk boot`: our own guest needs no more, and the full one makes later calls wait for milliseconds on some hosts.
  */
 #include "vmm/vm.h"
 
@@ -70,21 +70,38 @@ static int vm_fail(const char *what, int err)
 	return -err;
 }
 
-static int vm_open(struct vm *vm)
+static int interrupts_create(struct vm *vm)
 {
 	struct kvm_enable_cap cap = { .cap = KVM_CAP_SPLIT_IRQCHIP, .args = { 24 } };
-	int size;
+
+	if (vm->cfg->boot)
+		return irqchip_create(vm);
+	if (vm->cfg->bench && vm->cfg->bench->pic) {
+		if (ioctl(vm->vm_fd, KVM_CREATE_IRQCHIP, 0) < 0)
+			return vm_fail("KVM_CREATE_IRQCHIP", errno);
+		vm->irqchip = true;
+		return 0;
+	}
+	if (ioctl(vm->vm_fd, KVM_ENABLE_CAP, &cap) < 0) {
+		husk_err("KVM has no split irqchip (KVM_CAP_SPLIT_IRQCHIP): husk needs Linux 4.7 "
+			 "or later");
+		return -ENOSYS;
+	}
+	return 0;
+}
+
+static int vm_open(struct vm *vm)
+{
+	int size, ret;
 
 	do
 		vm->vm_fd = ioctl(vm->kvm_fd, KVM_CREATE_VM, 0);
 	while (vm->vm_fd < 0 && errno == EINTR);
 	if (vm->vm_fd < 0)
 		return vm_fail("KVM cannot create a VM", errno);
-	if (ioctl(vm->vm_fd, KVM_ENABLE_CAP, &cap) < 0) {
-		husk_err("KVM has no split irqchip (KVM_CAP_SPLIT_IRQCHIP): husk needs Linux 4.7 "
-			 "or later");
-		return -ENOSYS;
-	}
+	ret = interrupts_create(vm);
+	if (ret)
+		return ret;
 	size = ioctl(vm->kvm_fd, KVM_GET_VCPU_MMAP_SIZE, 0);
 	if (size < (int)sizeof(struct kvm_run))
 		return vm_fail("KVM_GET_VCPU_MMAP_SIZE", size < 0 ? errno : EINVAL);

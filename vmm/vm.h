@@ -21,6 +21,7 @@ struct config;
 struct kvm_cpuid2;
 struct kvm_cpuid_entry2;
 struct kvm_run;
+struct fw_cfg;
 struct pci_host;
 struct virtio_console;
 struct vm;
@@ -49,9 +50,10 @@ struct vcpu {
 	struct stats stats;	/* --trace=exit */
 	unsigned chunks_seen;	/* memory chunks present when it last entered the guest */
 	atomic_bool running;	/* set by the thread before its first KVM_RUN */
+	_Atomic uint64_t exits;	/* to us; written by its thread only */
 };
 
-#define VM_MAX_DEVICES	8	/* on the bus; PCI functions are the host bridge's */
+#define VM_MAX_DEVICES	16	/* on the bus; PCI functions are the host bridge's */
 
 /* A stretch of RAM that becomes a memslot when the guest first touches it. */
 struct mem_chunk {
@@ -70,6 +72,7 @@ struct mem_chunk {
 struct vm {
 	const struct config *cfg;
 	int kvm_fd, vm_fd;
+	bool irqchip;				/* the full one: PIC, IOAPIC and PIT as well */
 	size_t run_size;			/* of the kvm_run mapping */
 	struct guest_mem mem;
 	pthread_mutex_t chunk_lock;
@@ -83,6 +86,7 @@ struct vm {
 	struct pci_host *pci;			/* where virtio devices plug in */
 	struct device *devices[VM_MAX_DEVICES];	/* for the FDT, reset and release */
 	unsigned ndevices;
+	struct fw_cfg *fw_cfg;			/* `husk boot` */
 	struct virtio_console *console;
 	struct view view;			/* of the host's files, and the mounts */
 	const char *stdio[3];			/* HUSK_STDIO_*: what descriptors 0 to 2 are */
@@ -98,6 +102,7 @@ struct vm {
 	pthread_t loop_thread;
 	bool loop_started;
 
+	atomic_bool spoke;			/* `husk boot`: the kernel has printed something */
 	atomic_bool stopping;
 	pthread_mutex_t end_lock;
 	struct vm_end end;			/* e */
@@ -107,6 +112,8 @@ struct vm {
 int vm_create(struct vm *vm, const struct config *cfg);
 /* Guest kernel, page tables, FDT, registers; after the devices. 0 or -errno after a message. */
 int vm_load(struct vm *vm);
+/* The same for `husk boot` (load_boot.c). */
+int vm_load_boot(struct vm *vm);
 /*
  * Run the guest until it ends: the calling thread is vCPU 0, the event loop and further vCPUs get
  * threads. So the end of a program that ran on vCPU 0 needs no other thread to be woken. Afterwards
@@ -140,6 +147,7 @@ int boot_tables(struct vm *vm, uint64_t *end);	/* *end: first free byte behind t
 int boot_cpuid(struct vm *vm);			/* what KVM supports, once */
 /* The entry as KVM reports it, or NULL. After boot_cpuid(). */
 const struct kvm_cpuid_entry2 *boot_cpuid_find(struct vm *vm, uint32_t function, uint32_t index);
+int boot_vcpu_cpuid(struct vm *vm, struct vcpu *vcpu);	/* in the order of their ids */
 int boot_vcpu(struct vm *vm, struct vcpu *vcpu);	/* CPUID, registers, MSRs */
 
 /* memslots.c */
@@ -154,3 +162,8 @@ int machine_fdt(struct vm *vm, uint64_t at);
 
 /* machine.c: attach every device of the machine. */
 int machine_attach(struct vm *vm, const struct config *cfg);
+/* machine_boot.c: the devices of `husk boot` instead. */
+int machine_attach_boot(struct vm *vm, const struct config *cfg);
+
+/* irqchip.c: PIC, IOAPIC and PIT; before the vCPUs. 0 or -errno after a message. */
+int irqchip_create(struct vm *vm);

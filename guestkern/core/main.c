@@ -6,6 +6,7 @@
 #include "core/stamp.h"
 #include "core/time.h"
 #include "core/init.h"
+#include "bench/bench.h"
 #include "drivers/drivers.h"
 #include "fs/glue.h"
 #include "fs/vfs.h"
@@ -93,10 +94,12 @@ static void boot_task_start(void)
 }
 
 /* A further vCPU: nothing runs on it yet (docs/guest-kernel.md), so it sleeps. */
-static void secondary_park(void)
+static void secondary_park(unsigned id)
 {
 	while (!__atomic_load_n(&boot_done, __ATOMIC_ACQUIRE))
 		__builtin_ia32_pause();
+	if (init_node(&boot_fdt) < 0)
+		bench_secondary(id);		/* `husk bench`: does not return */
 	for (;;)
 		nucleus_call(nc_idle, 0, 0);
 }
@@ -105,7 +108,7 @@ void kmain(void *fdt_blob, u64 id)
 {
 	percpu_init(cpu_this(), (unsigned)id);
 	if (id)
-		secondary_park();
+		secondary_park((unsigned)id);
 	cpu_this()->loaded_cr3 = HUSK_BOOT_TABLES;
 	descriptors_init();		/* traps work from here */
 	if (fdt_open(&boot_fdt, fdt_blob, HUSK_BOOT_END))

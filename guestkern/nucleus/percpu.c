@@ -37,7 +37,7 @@ extern void syscall_fast(void);
 extern const u64 stub_exceptions[32];
 extern const u8 stub_interrupts[], stub_interrupts_end[];
 
-static void gate_set(unsigned vec, u64 target)
+void gate_set(unsigned vec, u64 target)
 {
 	idt[vec] = (struct gate){
 		.off_low = target, .off_mid = target >> 16, .off_high = target >> 32,

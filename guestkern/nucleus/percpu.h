@@ -72,3 +72,5 @@ static inline struct percpu *cpu_this(void)
 void percpu_init(struct percpu *cpu, unsigned id);
 /* GDT and IDT contents, once. */
 void descriptors_init(void);
+/* One gate of the IDT that all vCPUs share: an interrupt gate to ring 0. */
+void gate_set(unsigned vec, u64 target);

@@ -61,6 +61,12 @@
 #define HUSK_FDT_NOFILE		"nofile"		/* u32: RLIMIT_NOFILE */
 #define HUSK_FDT_STACK		"stack"			/* u64: RLIMIT_STACK */
 
+/* /chosen/husk,bench, in place of husk,init: measure a row (husk/bench.h) instead of running a program. */
+#define HUSK_FDT_BENCH		"husk,bench"
+#define HUSK_FDT_BENCH_ROW	"row"			/* string */
+#define HUSK_FDT_BENCH_TIME	"time-us"		/* u32: aim of one batch */
+#define HUSK_FDT_BENCH_BATCHES	"batches"		/* u32: after the empty ones */
+
 /* "stdio" values */
 #define HUSK_STDIO_TTY		"tty"
 #define HUSK_STDIO_PIPE		"pipe"

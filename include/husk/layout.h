@@ -24,6 +24,7 @@
 #define HUSK_SERIAL_MMIO	0xfe000000	/* 16550A, also at port 0x3f8 */
 #define HUSK_PM_TIMER_MMIO	0xfe001000	/* ACPI PM timer, also at port 0x608 */
 #define HUSK_SYSTEM_MMIO	0xfe002000	/* exit/panic device, include/husk/system.h */
+#define HUSK_BENCH_MMIO		0xfe003000	/* only for husk bench, include/husk/bench.h */
 #define HUSK_LAPIC_BASE		0xfee00000
 
 /*
@@ -48,6 +49,7 @@
 
 /* Interrupt vectors: 0x30 .. 0x6f, so that one 64-bit word holds all pending ones. */
 #define HUSK_VECTOR_BASE	0x30		/* MSI-X vectors of devices from here */
+#define HUSK_VECTOR_BENCH	0x6b		/* husk bench: gates of its own */
 #define HUSK_VECTOR_SYSTEM	0x6c		/* raised by the VMM: read HUSK_SYS_SIGNALS */
 #define HUSK_VECTOR_IPI		0x6d
 #define HUSK_VECTOR_TIMER	0x6e

@@ -23,6 +23,7 @@ struct bus {
 	unsigned map_calls;
 	uint64_t msi_addr;
 	uint32_t msi_data;
+	uint32_t irq;		/* levels of the interrupt lines */
 	unsigned msis, exits, exit_kind, exit_value, stops;
 };
 
@@ -51,6 +52,12 @@ void bus_msi(struct bus *bus, uint64_t addr, uint32_t data)
 	bus->msi_addr = addr;
 	bus->msi_data = data;
 	bus->msis++;
+}
+
+void bus_irq(struct bus *bus, unsigned gsi, bool level)
+{
+	if (gsi < 32)
+		bus->irq = (bus->irq & ~(1u << gsi)) | (uint32_t)level << gsi;
 }
 
 void bus_stop(struct bus *bus, const char *fmt, ...)
